@@ -1,0 +1,1 @@
+"""Tilewise: a NumPy-compatible array whose data lies in tiles on the devices of one machine or a cluster."""
