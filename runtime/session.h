@@ -1,0 +1,56 @@
+// The process's one runtime: who leads, where records go, and how Python waits.
+//
+// start() is called once, at import or by a worker's main. On the leader the ops functions record into it; on a worker
+// run_worker() executes the leader's stream until it ends. All functions below are safe from several threads; waits
+// call `blocking` hooks so that the GIL is released around them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace tilewise::session {
+
+struct Role {
+  int rank = 0, size = 1;
+  bool leader = true;
+};
+
+// Joins the job found in the environment (or runs alone), makes the machine and the engines.
+Role start();
+const Role& role();
+// A worker's life: executes the leader's stream; returns the exit status the leader sent.
+int run_worker();
+// Ends the job: workers are told the status and leave. Idempotent; called from Python's atexit and from workers.
+void shutdown(int status);
+
+// Waits for all recorded work; raises what failed.
+void synchronize();
+// Issues what is recorded without waiting.
+void flush();
+
+// The Python line that records are charged to. The hook fills file and line when a record needs them; null outside Python.
+struct SourceLine {
+  const void* code = nullptr;  // identity of the code object, kept alive by the hook
+  int line = 0;
+};
+using LineHook = SourceLine (*)();
+using LineText = std::string (*)(SourceLine);  // "prog.py:12"
+void set_line_hooks(LineHook hook, LineText text);
+// Called around every wait: release and take the GIL, poll signals.
+struct BlockingHooks {
+  void* (*enter)() = nullptr;
+  void (*leave)(void*) = nullptr;
+};
+void set_blocking_hooks(BlockingHooks hooks);
+
+// What happened so far, for tilewise.report(): numbers by dotted name ("operations", "tasks", "bytes.local", ...).
+std::map<std::string, double> counters();
+void reset_peaks();
+void count(const std::string& name, double amount = 1);  // "fallback.numpy.sort"
+
+// Human text for `tilewise info`.
+std::string describe();
+
+}  // namespace tilewise::session
