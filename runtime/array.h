@@ -14,7 +14,7 @@
 
 namespace tilewise {
 
-using StoreId = uint32_t;
+using StoreId = uint64_t;  // never reused
 
 class Store {
  public:
