@@ -21,7 +21,7 @@ class SmallVec {
   SmallVec() = default;
   explicit SmallVec(int count, T value = T()) { resize(count, value); }
   SmallVec(std::initializer_list<T> values) { assign(values.begin(), values.end()); }
-  template <class It>
+  template <class It, class = std::enable_if_t<!std::is_arithmetic_v<It>>>  // SmallVec(3, 0) is a count and a value
   SmallVec(It first, It last) { assign(first, last); }
   SmallVec(const SmallVec& other) { assign(other.begin(), other.end()); }
   SmallVec(SmallVec&& other) noexcept { take(other); }
