@@ -31,7 +31,8 @@ struct ReduceTarget {
 };
 
 // Bits of what a task met, in `FpFlags::seen` of each instruction; the order of NumPy's error kinds.
-enum FpKind : uint8_t { kFpDivide = 1, kFpOverflow = 2, kFpUnderflow = 4, kFpInvalid = 8 };
+// kFpValueError is no warning: the row's value is an error (an integer raised to a negative integer).
+enum FpKind : uint8_t { kFpDivide = 1, kFpOverflow = 2, kFpUnderflow = 4, kFpInvalid = 8, kFpValueError = 16 };
 
 struct Launch {
   const Program* program = nullptr;  // without guards
@@ -52,7 +53,9 @@ class Parallel {
   virtual void run(int64_t count, const std::function<void(int64_t)>& body) = 0;
 };
 
-// Bytes of one state of a reduction over values of type `dtype`.
+// Bytes of one state of a reduction over values of type `dtype`. The arg-states keep their index behind the value, at
+// arg_index_offset(dtype).
+int64_t arg_index_offset(DType dtype);
 int64_t state_bytes(const Reduction& reduction, DType dtype);
 
 // The interpreters. `run_reference` is plain and obviously right; `run_simd` is the one used.

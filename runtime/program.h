@@ -38,7 +38,7 @@ inline constexpr uint16_t kNone = 0xffff;
 
 struct Instr {
   Opcode op = 0;
-  DType dtype = DType::kBool;  // type of the operands (of the first, where a row mixes types)
+  DType dtype = DType::kBool;  // the loop: type of the operands (see operand_type for rows that mix types)
   uint16_t a = kNone, b = kNone, c = kNone;
 };
 static_assert(sizeof(Instr) == 8);
@@ -54,6 +54,14 @@ struct OpInfo {
   uint16_t loops = 0;          // bit d: there is a loop for DType d
   DType result[kNumericDTypes] = {};     // result type of the loop for each operand type
   DType operand_b[kNumericDTypes] = {};  // type of the second operand (equal to the first but for ldexp's like)
+  bool select = false;                   // the first operand is bool, the others have the loop's type ("where")
+
+  bool has_loop(DType d) const { return loops >> static_cast<int>(d) & 1; }
+  DType result_type(DType loop) const { return result[static_cast<int>(loop)]; }
+  DType operand_type(int k, DType loop) const {
+    if (select) return k == 0 ? DType::kBool : loop;
+    return k == 1 ? operand_b[static_cast<int>(loop)] : loop;
+  }
 };
 
 // The table is installed once, by ops, before any program is built.
@@ -66,7 +74,8 @@ enum class ReduceState : uint8_t {
   kPlain,    // the operation `op` on values of the operand's type
   kArgMin,   // state {value, int64 index}: NaN first, then smallest, then lowest index
   kArgMax,
-  kMoments,  // state {double or the operand's type: mean, m2}; counts follow from positions. For var and std
+  kMoments,  // state {mean: operand's type, m2: its real part's}; counts follow from positions. For var and std.
+             // Operands are float32 or wider; narrower ones are cast first
 };
 
 struct Reduction {
@@ -102,6 +111,10 @@ struct Program {
 // The program without guards for the part of the domain where exactly the guards of `active` hold (bit g), dead
 // instructions removed. Accesses, parameters and reductions keep their numbers.
 Program specialize(const Program& program, uint64_t active);
+
+// The type of the value that a kReduce defines: the operand's for kPlain, int64 (the index) for the arg-states, the
+// real part's (the sum of squared deviations) for kMoments.
+DType reduced_type(const Reduction& reduction, DType dtype);
 
 // Throws Error(kInternal) naming the first rule that the program breaks.
 void verify(const Program& program);

@@ -8,6 +8,7 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <type_traits>
 
 #include "runtime/base/dtype.h"
@@ -20,6 +21,11 @@ template <class T>
 struct TypeOf {
   using type = T;
 };
+
+template <DType d>
+using CType = std::tuple_element_t<static_cast<int>(d),
+                                   std::tuple<bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
+                                              Half, float, double, std::complex<float>, std::complex<double>>>;
 
 // Calls f(TypeOf<T>()) with the C++ type of the dtype: f([](auto t) { using T = typename decltype(t)::type; ... }).
 template <class F>

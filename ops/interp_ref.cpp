@@ -1,0 +1,184 @@
+#include "ops/interp_ref.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "ops/ref/loop.h"
+#include "ops/ref/reduce.h"
+#include "partition/tree.h"
+#include "runtime/base/error.h"
+
+namespace tilewise::ops {
+
+namespace {
+
+using Buffer = std::vector<char>;
+
+class Run {
+ public:
+  explicit Run(const Launch& launch)
+      : launch_(launch), program_(*launch.program), rank_(launch.extents.size()),
+        row_(rank_ ? launch.extents.back() : 1), value_(program_.code.size()), gathered_(program_.reductions.size()) {
+    for (size_t i = 0; i < program_.code.size(); ++i) {
+      if (program_.code[i].op == kStore) continue;
+      value_[i].resize(row_ * size_of(static_cast<int>(i)));
+    }
+  }
+
+  void run() {
+    if (count_of(launch_.extents) == 0) return;
+    Dims at(rank_);
+    do {
+      for (int i = 0; i < static_cast<int>(program_.code.size()); ++i) step(i, at);
+    } while (next_row(at));
+    for (int i = 0; i < static_cast<int>(program_.code.size()); ++i)
+      if (program_.code[i].op == kReduce) reduce_box(i);
+  }
+
+ private:
+  int64_t size_of(int i) const {
+    if (program_.code[i].op == kLoad) return program_.accesses[program_.code[i].a].itemsize;
+    return itemsize(program_.type[i]);
+  }
+
+  // Advances to the next row of the box: all coordinates but the last.
+  bool next_row(Dims& at) const {
+    for (int k = rank_ - 2; k >= 0; --k) {
+      if (++at[k] < launch_.extents[k]) return true;
+      at[k] = 0;
+    }
+    return false;
+  }
+
+  char* address(int access, const Dims& at) const {
+    const Operand& operand = launch_.operands[access];
+    char* p = operand.base;
+    for (int k = 0; k < rank_; ++k) p += at[k] * operand.strides[k];
+    return p;
+  }
+  int64_t row_stride(int access) const { return rank_ ? launch_.operands[access].strides.back() : 0; }
+  uint8_t* flags(int i) const { return launch_.fp_flags ? launch_.fp_flags + i : nullptr; }
+
+  void step(int i, const Dims& at) {
+    const Instr& in = program_.code[i];
+    char* out = value_[i].data();
+    switch (in.op) {
+      case kLoad: return load(in.a, at, out);
+      case kParam: return fill(out, launch_.params[in.a].bytes, itemsize(program_.type[i]));
+      case kIndex: return index(in.a, at, out);
+      case kCast: {
+        const void* operands[3] = {value_[in.a].data()};
+        return ref::find_cast(in.dtype, program_.type[i])(operands, out, row_, flags(i));
+      }
+      case kStore: return store(in.b, at, value_[in.a].data());
+      case kReduce: return reduce_row(i);
+      case kMerge: TW_CHECK(false, "a merge in a program without guards");
+      default: break;
+    }
+    const void* operands[3] = {};
+    const uint16_t names[3] = {in.a, in.b, in.c};
+    for (int k = 0; k < op_info(in.op).arity; ++k) operands[k] = value_[names[k]].data();
+    const ref::Loop loop = ref::find_loop(in.op, in.dtype);
+    TW_CHECK(loop, "no loop of ", op_info(in.op).name, " for ", name(in.dtype));
+    loop(operands, out, row_, flags(i));
+  }
+
+  void load(int access, const Dims& at, char* out) const {
+    const char* from = address(access, at);
+    const int64_t size = program_.accesses[access].itemsize, stride = row_stride(access);
+    for (int64_t x = 0; x < row_; ++x) std::memcpy(out + x * size, from + x * stride, size);
+  }
+
+  void store(int access, const Dims& at, const char* from) const {
+    char* to = address(access, at);
+    const int64_t size = program_.accesses[access].itemsize, stride = row_stride(access);
+    for (int64_t x = 0; x < row_; ++x) std::memcpy(to + x * stride, from + x * size, size);
+  }
+
+  void fill(char* out, const void* bytes, int64_t size) const {
+    for (int64_t x = 0; x < row_; ++x) std::memcpy(out + x * size, bytes, size);
+  }
+
+  void index(int axis, const Dims& at, char* out) const {
+    for (int64_t x = 0; x < row_; ++x) {
+      const int64_t place = launch_.origin[axis] + (axis == rank_ - 1 ? x : at[axis]);
+      std::memcpy(out + x * 8, &place, 8);
+    }
+  }
+
+  // The values of a reduction are kept for the whole box, and reduced at the end; where the program uses the reduced
+  // value itself, the row is whole and is reduced at once.
+  void reduce_row(int i) {
+    const Instr& in = program_.code[i];
+    const Reduction& reduction = program_.reductions[in.b];
+    const Buffer& values = value_[in.a];
+    if (launch_.reductions[in.b].nodes) gathered_[in.b].insert(gathered_[in.b].end(), values.begin(), values.end());
+    if (!used_later(i)) return;
+    TW_CHECK(rank_ > 0 && reduction.axes == uint64_t{1} << (rank_ - 1),
+             "a reduced value can be used within the program over the innermost axis only");
+    const int64_t size = itemsize(in.dtype);
+    const ref::Line line{values.data(), size, 0, row_, true};
+    const auto root = partition::tree_nodes(0, row_, row_, partition::kLaneUnit);
+    Buffer state(state_bytes(reduction, in.dtype));
+    ref::reduce_node(reduction, in.dtype, line, root.front(), state.data(), flags(i));
+    fill(value_[i].data(), ref::reduced_value(reduction, in.dtype, state.data()), itemsize(program_.type[i]));
+  }
+
+  bool used_later(int i) const {
+    for (const Instr& in : program_.code) {
+      if (in.op == kLoad || in.op == kParam || in.op == kIndex) continue;
+      const int arity = in.op < kFirstRow ? 1 : op_info(in.op).arity;
+      const uint16_t names[3] = {in.a, in.b, in.c};
+      if (std::find(names, names + arity, static_cast<uint16_t>(i)) != names + arity) return true;
+    }
+    return false;
+  }
+
+  // The first stage of one reduction: nodes of its innermost axis, for each place on the other axes.
+  void reduce_box(int i) {
+    const Instr& in = program_.code[i];
+    const ReduceTarget& target = launch_.reductions[in.b];
+    if (!target.nodes) return;
+    const Reduction& reduction = program_.reductions[in.b];
+    const int axis = 63 - __builtin_clzll(reduction.axes);
+    TW_CHECK(axis < rank_, "the reduced axis ", axis, " is not in the frame");
+    const bool lanes = axis == rank_ - 1;
+    int64_t outer = 1, inner = 1;
+    for (int k = 0; k < rank_; ++k) (k < axis ? outer : inner) *= k == axis ? 1 : launch_.extents[k];
+
+    const int64_t size = itemsize(in.dtype), length = launch_.extents[axis];
+    const int64_t state = state_bytes(reduction, in.dtype);
+    const auto nodes = partition::tree_nodes(target.begin, target.end, target.extent,
+                                             lanes ? partition::kLaneUnit : partition::kRunUnit);
+    char* out = static_cast<char*>(target.nodes);
+    for (const partition::TreeNode& node : nodes) {
+      for (int64_t o = 0; o < outer; ++o) {
+        for (int64_t x = 0; x < inner; ++x, out += state) {
+          const char* first = gathered_[in.b].data() + (o * length * inner + x) * size;
+          ref::reduce_node(reduction, in.dtype, {first, inner * size, target.begin, target.extent, lanes}, node, out, flags(i));
+        }
+      }
+    }
+  }
+
+  const Launch& launch_;
+  const Program& program_;
+  const int rank_;
+  const int64_t row_;
+  std::vector<Buffer> value_;     // of each instruction, for the current row
+  std::vector<Buffer> gathered_;  // of each reduction: its operand over the whole box
+};
+
+}  // namespace
+
+void run_reference(const Launch& launch, Parallel&) { Run(launch).run(); }
+
+void combine_reference(const Reduction& reduction, DType dtype, void* into, const void* from, int64_t n,
+                       int64_t into_positions, int64_t from_positions) {
+  ref::combine_states(reduction, dtype, into, from, n, into_positions, from_positions, nullptr);
+}
+
+Interpreter reference_interpreter() { return {&run_reference, &combine_reference}; }
+
+}  // namespace tilewise::ops

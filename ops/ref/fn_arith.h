@@ -1,0 +1,171 @@
+// Arithmetic and comparisons of the reference interpreter: one overload set for bool, integers, floats and complex.
+//
+// Integers wrap (computed in uint64). Complex products are NumPy's on processors with FMA: two explicit fma each.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <concepts>
+#include <type_traits>
+
+#include "runtime/base/convert.h"
+
+namespace tilewise::ops::ref::fn {
+
+template <class T>
+concept Integer = std::integral<T> && !std::same_as<T, bool>;
+template <class T>
+concept Float = std::floating_point<T>;
+template <class T>
+concept Complex = kIsComplex<T>;
+
+inline bool add(bool a, bool b) { return a || b; }
+inline bool multiply(bool a, bool b) { return a && b; }
+
+template <Integer T>
+T add(T a, T b) {
+  return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+template <Integer T>
+T subtract(T a, T b) {
+  return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+template <Integer T>
+T multiply(T a, T b) {
+  return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+template <Integer T>
+T negative(T a) {
+  return static_cast<T>(-static_cast<uint64_t>(a));
+}
+
+template <Float T>
+T add(T a, T b) {
+  return a + b;
+}
+template <Float T>
+T subtract(T a, T b) {
+  return a - b;
+}
+template <Float T>
+T multiply(T a, T b) {
+  return a * b;
+}
+template <Float T>
+T divide(T a, T b) {
+  return a / b;
+}
+template <Float T>
+T negative(T a) {
+  return -a;
+}
+
+template <Complex T>
+T add(T a, T b) {
+  return T(a.real() + b.real(), a.imag() + b.imag());
+}
+template <Complex T>
+T subtract(T a, T b) {
+  return T(a.real() - b.real(), a.imag() - b.imag());
+}
+template <Complex T>
+T multiply(T a, T b) {
+  const auto ar = a.real(), ai = a.imag(), br = b.real(), bi = b.imag();
+  return T(std::fma(ar, br, -(ai * bi)), std::fma(ar, bi, ai * br));
+}
+template <Complex T>
+T negative(T a) {
+  return T(-a.real(), -a.imag());
+}
+
+// Smith's quotient: scaled by the larger part of the divisor, so that its square cannot overflow.
+template <Complex T>
+T divide(T a, T b) {
+  using R = typename T::value_type;
+  const R ar = a.real(), ai = a.imag(), br = b.real(), bi = b.imag();
+  const R br_abs = std::fabs(br), bi_abs = std::fabs(bi);
+  if (br_abs >= bi_abs) {
+    if (br_abs == 0 && bi_abs == 0) return T(ar / br_abs, ai / br_abs);
+    const R ratio = bi / br;
+    const R scale = R(1) / (br + bi * ratio);
+    return T((ar + ai * ratio) * scale, (ai - ar * ratio) * scale);
+  }
+  const R ratio = br / bi;
+  const R scale = R(1) / (bi + br * ratio);
+  return T((ar * ratio + ai) * scale, (ai * ratio - ar) * scale);
+}
+
+inline bool absolute(bool a) { return a; }
+template <Integer T>
+T absolute(T a) {
+  if constexpr (std::is_signed_v<T>) return a < 0 ? negative(a) : a;
+  else return a;
+}
+template <Float T>
+T absolute(T a) {
+  return std::fabs(a);
+}
+template <Complex T>
+auto absolute(T a) {
+  return std::hypot(a.real(), a.imag());
+}
+
+template <Float T>
+T sqrt(T a) {
+  return std::sqrt(a);
+}
+template <Complex T>
+T sqrt(T a) {
+  return std::sqrt(a);
+}
+
+// Complex numbers compare by real part, then by imaginary part; a NaN anywhere compares false.
+template <class T>
+bool equal(T a, T b) {
+  return a == b;
+}
+template <class T>
+bool not_equal(T a, T b) {
+  return a != b;
+}
+template <class T>
+bool less(T a, T b) {
+  return a < b;
+}
+template <class T>
+bool less_equal(T a, T b) {
+  return a <= b;
+}
+template <Complex T>
+bool less(T a, T b) {
+  if (std::isnan(a.imag()) || std::isnan(b.imag())) return false;
+  return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());
+}
+template <Complex T>
+bool less_equal(T a, T b) {
+  if (std::isnan(a.imag()) || std::isnan(b.imag())) return false;
+  return a.real() < b.real() || (a.real() == b.real() && a.imag() <= b.imag());
+}
+
+template <class T>
+bool nan(T a) {
+  if constexpr (Complex<T>) return std::isnan(a.real()) || std::isnan(a.imag());
+  else if constexpr (Float<T>) return std::isnan(a);
+  else return false;
+}
+
+template <class T>
+T maximum(T a, T b) {
+  return nan(a) || less_equal(b, a) ? a : b;
+}
+template <class T>
+T minimum(T a, T b) {
+  return nan(a) || less_equal(a, b) ? a : b;
+}
+
+template <class T>
+T where(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+
+}  // namespace tilewise::ops::ref::fn
