@@ -44,7 +44,7 @@ def run_numexpr(ne, state):
 
     def cnd(d):
         K = ne.evaluate("1.0 / (1.0 + 0.2316419 * abs(d))")  # noqa: F841
-        polynomial = ("0.31938153 + K * (-0.356563782 + K * (1.781477937 + K * (-1.821255978 + K * 1.330274429)))")
+        polynomial = "0.31938153 + K * (-0.356563782 + K * (1.781477937 + K * (-1.821255978 + K * 1.330274429)))"
         c = ne.evaluate(f"0.3989422804014327 * exp(-0.5 * d * d) * (K * ({polynomial}))")  # noqa: F841
         return ne.evaluate("where(d > 0, 1.0 - c, c)")
 
