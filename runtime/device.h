@@ -83,6 +83,7 @@ class Device {
   virtual Event run(const Launch& launch, std::shared_ptr<const void> keep, std::span<const Event> after) = 0;
   virtual Event copy(BufferView to, BufferView from, std::vector<CopyPiece> pieces, std::span<const Event> after) = 0;
   // A library call or other host-side kernel: body gets the device's cores. On a GPU it enqueues to the native stream.
+  // `cost` is a rough number of nanoseconds on one core: a CPU device runs what is cheap in the caller.
   virtual Event call(std::function<void(Parallel&)> body, std::span<const Event> after, double cost) = 0;
 };
 
@@ -103,7 +104,15 @@ class Machine {
 };
 // Throws Error(kValue) naming the variable, its value and what is allowed when `devices` is malformed.
 // local_rank of local_size: cores are dealt to the ranks of one host by affinity mask, divided when masks overlap.
-Machine& make_machine(const std::string& devices, int local_rank, int local_size);
-Machine& machine();  // the one made
+// local_masks: local_mask() of each of these ranks; without them, masks overlap if ours is the whole machine.
+// A second call makes a second machine (tests do); the first stays as it is.
+Machine& make_machine(const std::string& devices, int local_rank, int local_size,
+                      std::span<const std::string> local_masks = {});
+Machine& machine();  // the newest one made
+std::string local_mask();  // this process's affinity mask, to be exchanged with the other ranks of the host
+
+// In the child after fork, where no worker thread exists: forgets the machine, so that another can be made. Whatever
+// belongs to the old one may be released (nothing happens) and its finished values read; waiting for others throws.
+void after_fork_child();
 
 }  // namespace tilewise

@@ -1,0 +1,36 @@
+// Waiting without burning a core: a short poll, then sleep on a futex.
+//
+// A wait polls for at most Poll::limit() (100 us unless lowered, when ranks outnumber cores) and then parks. While
+// polling it gives up the processor between looks, so that a poller never keeps a worker from running.
+// Thread-safe; a futex word belongs to whoever waits on it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace tilewise {
+
+// Sleeps while *word == expected; may return early. The caller looks at its condition again.
+void futex_wait(const std::atomic<uint32_t>& word, uint32_t expected);
+// The same, for at most `limit`.
+void futex_wait_for(const std::atomic<uint32_t>& word, uint32_t expected, std::chrono::nanoseconds limit);
+void futex_wake(const std::atomic<uint32_t>& word, int count);
+void futex_wake_all(const std::atomic<uint32_t>& word);
+
+// while (!condition) if (!poll.again()) park...
+class Poll {
+ public:
+  // Pauses for a moment; false once the time is up.
+  bool again();
+  void restart() { looks_ = 0; }
+
+  static std::chrono::nanoseconds limit();
+  static void set_limit(std::chrono::nanoseconds limit);
+
+ private:
+  int looks_ = 0;
+  std::chrono::steady_clock::time_point end_;
+};
+
+}  // namespace tilewise
