@@ -116,8 +116,9 @@ DeviceMemory::Block DeviceMemory::take_cached(size_t bytes) {
   size_t need = large_capacity(bytes);
   auto found = large_.lower_bound(need);
   if (found == large_.end() || found->first > need + need / 16) return {};
-  Block block = found->second.block;
-  large_.erase(found);
+  auto newest = std::prev(large_.upper_bound(found->first));  // its bytes are the likeliest to be in cache
+  Block block = newest->second.block;
+  large_.erase(newest);
   return block;
 }
 
