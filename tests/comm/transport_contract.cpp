@@ -221,11 +221,19 @@ void barrier_holds_everyone(Transport& t) {
 }
 
 void too_long_a_message_fails_its_receive(Transport& t) {
-  for (size_t bytes : {100, 50'000}) {
-    std::vector<unsigned char> outgoing(bytes), incoming(bytes - 1);
-    Request send = t.isend(t.rank(), 15, view(outgoing)), receive = t.irecv(t.rank(), 15, view(incoming));
-    EXPECT_THROW(wait(t, receive), Error) << bytes;
-    wait(t, send);
+  const int next = (t.rank() + 1) % t.size(), previous = (t.rank() + t.size() - 1) % t.size();
+  for (bool receive_first : {true, false}) {
+    for (size_t bytes : {100, 50'000}) {
+      std::vector<unsigned char> outgoing(bytes), incoming(bytes - 1);
+      Request receive, send;
+      if (receive_first) receive = t.irecv(previous, 15, view(incoming));
+      barrier(t, 1);
+      send = t.isend(next, 15, view(outgoing));
+      barrier(t, 1);
+      if (!receive_first) receive = t.irecv(previous, 15, view(incoming));
+      EXPECT_THROW(wait(t, receive), Error) << bytes;
+      wait(t, send);
+    }
   }
 }
 
