@@ -1,4 +1,4 @@
-#include "ops/ref/fn_arith.h"
+#include "ops/ref/fn_logic.h"
 
 #define TW_FAMILY_compare ~, TW_THIS_ROW
 #define TW_ADD_FAMILY add_compare

@@ -1,4 +1,4 @@
-// Arithmetic and comparisons of the reference interpreter: one overload set for bool, integers, floats and complex.
+// Arithmetic, order and comparisons of the reference interpreter: one overload set for bool, integers, floats and complex.
 //
 // Integers wrap (computed in uint64). Complex products are NumPy's on processors with FMA: two explicit fma each.
 #pragma once
@@ -164,8 +164,79 @@ T minimum(T a, T b) {
 }
 
 template <class T>
+T fmax(T a, T b) {
+  return nan(b) || less_equal(b, a) ? a : b;
+}
+template <class T>
+T fmin(T a, T b) {
+  return nan(b) || less_equal(a, b) ? a : b;
+}
+
+template <class T>
 T where(bool condition, T a, T b) {
   return condition ? a : b;
+}
+
+template <Complex T>
+auto real(T a) {
+  return a.real();
+}
+template <Complex T>
+auto imag(T a) {
+  return a.imag();
+}
+template <Float T>
+std::complex<T> make_complex(T re, T im) {
+  return {re, im};
+}
+
+template <class T>
+T conjugate(T a) {
+  if constexpr (Complex<T>) return T(a.real(), -a.imag());
+  else return a;
+}
+
+template <class T>
+T square(T a) {
+  return multiply(a, a);
+}
+
+template <Integer T>
+T sign(T a) {
+  return static_cast<T>((a > 0) - (a < 0));
+}
+template <Float T>
+T sign(T a) {
+  return a > 0 ? T(1) : a < 0 ? T(-1) : a == 0 ? T(0) : a;
+}
+template <Complex T>
+T sign(T a) {
+  using R = typename T::value_type;
+  const R magnitude = std::hypot(a.real(), a.imag());
+  if (std::isnan(magnitude)) return T(magnitude, magnitude);
+  if (magnitude == 0) return T(0, 0);
+  if (!std::isinf(magnitude)) return T(a.real() / magnitude, a.imag() / magnitude);
+  if (std::isinf(a.real()) && std::isinf(a.imag())) return T(NAN, NAN);
+  return std::isinf(a.real()) ? T(sign(a.real()), 0) : T(0, sign(a.imag()));
+}
+
+template <Float T>
+T reciprocal(T a) {
+  return T(1) / a;
+}
+template <Integer T>
+T reciprocal(T a) {
+  return convert<T>(1.0 / static_cast<double>(a));
+}
+template <Complex T>
+T reciprocal(T a) {
+  const auto re = a.real(), im = a.imag();
+  if (std::fabs(im) <= std::fabs(re)) {
+    const auto ratio = im / re, scale = re + im * ratio;
+    return T(1 / scale, -ratio / scale);
+  }
+  const auto ratio = re / im, scale = re * ratio + im;
+  return T(ratio / scale, -1 / scale);
 }
 
 }  // namespace tilewise::ops::ref::fn

@@ -24,7 +24,7 @@ struct LoopTable {
 };
 
 // The families: each is compiled in a file of its own, ops/ref/<family>.cpp, and adds its rows' loops to the table.
-#define TW_FAMILIES(X) X(arith) X(compare)
+#define TW_FAMILIES(X) X(arith) X(compare) X(quotient) X(logic) X(floats) X(power) X(trig)
 #define TW_DECLARE(family) void add_##family(LoopTable& table);
 TW_FAMILIES(TW_DECLARE)
 #undef TW_DECLARE

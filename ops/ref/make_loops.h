@@ -72,7 +72,7 @@ inline bool is_inf(Unused) { return false; }
 
 template <FpRule rule, class A, class B, class C, class R>
 uint8_t explicit_flags(A a, B b, C c, R r) {
-  if constexpr (rule & NegativePower) return b < B(0) ? kFpValueError : 0;
+  if constexpr ((rule & NegativePower) && std::is_integral_v<A>) return std::is_signed_v<B> && b < B(0) ? kFpValueError : 0;
   if (is_nan(a) || is_nan(b) || is_nan(c)) return 0;
   if ((rule & Invalid) && is_nan(r)) return kFpInvalid;
   if (is_inf(a) || is_inf(b) || is_inf(c)) return 0;
