@@ -12,10 +12,12 @@ namespace tilewise::ops {
 struct Row {
   OpInfo info;
   RowFlag flags = Plain;
-  FpRule fp = Never;
+  FpRule fp = Never;            // see fp_for
   float ulp = 0;
   std::string_view expression;  // over a, b, c and namespace fn
   std::string_view doc;
+
+  FpRule fp_for(DType loop) const { return ops::fp_for(fp, ulp, loop); }
 };
 
 const Row& row(Opcode op);

@@ -45,15 +45,17 @@ enum RowFlag : uint8_t {
 
 // How the row raises warnings. Exact arithmetic takes what the hardware (or feraiseexcept) says; functions are
 // tested by their operands and result, so that a spurious flag of some library is never seen.
-enum FpRule : uint8_t {
+enum FpRule : uint16_t {
   Never = 0,
   Hardware = 1,
-  Invalid = 2,    // a NaN from operands that are none
-  Overflow = 4,   // an infinity from finite operands
-  Pole = 8,       // the same, but called division by zero
-  PoleAt0 = 16,   // ... division by zero where the first operand is zero, overflow elsewhere
-  Tiny = 32,      // underflow: a result below the normal range, though not zero for a zero operand
-  NegativePower = 64,  // integers only: kFpValueError where the second operand is negative
+  Invalid = 2,          // a NaN from operands that are none
+  Overflow = 4,         // an infinity from finite operands
+  Pole = 8,             // the same, but called division by zero
+  PoleAt0 = 16,         // ... division by zero where the first operand is zero, overflow elsewhere
+  Tiny = 32,            // underflow: a result below the normal range, though not zero for a zero operand
+  NegativePower = 64,   // integers only: kFpValueError where the second operand is negative
+  NanOperand = 128,     // invalid where an operand is a NaN
+  Unordered = 256,      // complex only: invalid where a part that decides the order is a NaN
 };
 constexpr FpRule operator|(FpRule a, FpRule b) { return static_cast<FpRule>(static_cast<int>(a) | b); }
 constexpr RowFlag operator|(RowFlag a, RowFlag b) { return static_cast<RowFlag>(static_cast<int>(a) | b); }
@@ -71,6 +73,12 @@ constexpr DType result_for(Result rule, DType loop) {
     case Result::Complex: return loop == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
   }
   return loop;
+}
+
+// Complex functions are the platform's libm on every back end that has them, and raise what it raises.
+constexpr FpRule fp_for(FpRule rule, double ulp, DType loop) {
+  if (is_complex(loop)) return ulp > 0 ? Hardware : rule;
+  return static_cast<FpRule>(rule & ~Unordered);
 }
 
 constexpr DType second_for(RowFlag flags, DType loop) {

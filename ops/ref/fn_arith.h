@@ -3,6 +3,7 @@
 // Integers wrap (computed in uint64). Complex products are NumPy's on processors with FMA: two explicit fma each.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <concepts>
@@ -107,7 +108,14 @@ T absolute(T a) {
 }
 template <Complex T>
 auto absolute(T a) {
-  return std::hypot(a.real(), a.imag());
+  using R = typename T::value_type;
+  const R x = std::fabs(a.real()), y = std::fabs(a.imag());
+  if (std::isinf(x) || std::isinf(y)) return std::numeric_limits<R>::infinity();
+  if (std::isnan(x) || std::isnan(y)) return std::numeric_limits<R>::quiet_NaN();
+  const R large = std::max(x, y), small = std::min(x, y);
+  if (large == 0) return large;
+  const R ratio = small / large;
+  return large * std::sqrt(std::fma(ratio, ratio, R(1)));
 }
 
 template <Float T>
@@ -154,22 +162,41 @@ bool nan(T a) {
   else return false;
 }
 
+// Of equal floats (0 and -0) the second is taken, as the processor's max and min do; of equal complex numbers the first.
 template <class T>
 T maximum(T a, T b) {
-  return nan(a) || less_equal(b, a) ? a : b;
+  if constexpr (Float<T>) return nan(a) || a > b ? a : b;
+  else return nan(a) || less_equal(b, a) ? a : b;
 }
 template <class T>
 T minimum(T a, T b) {
-  return nan(a) || less_equal(a, b) ? a : b;
+  if constexpr (Float<T>) return nan(a) || a < b ? a : b;
+  else return nan(a) || less_equal(a, b) ? a : b;
 }
-
 template <class T>
 T fmax(T a, T b) {
-  return nan(b) || less_equal(b, a) ? a : b;
+  if constexpr (Float<T>) return nan(b) || a > b ? a : b;
+  else return nan(b) || less_equal(b, a) ? a : b;
 }
 template <class T>
 T fmin(T a, T b) {
-  return nan(b) || less_equal(a, b) ? a : b;
+  if constexpr (Float<T>) return nan(b) || a < b ? a : b;
+  else return nan(b) || less_equal(a, b) ? a : b;
+}
+
+// Complex bounds are compared by their parts as they are: here a NaN in a part that decides nothing does not win.
+template <Complex T>
+bool less_by_parts(T a, T b) {
+  return a.real() == b.real() ? a.imag() < b.imag() : a.real() < b.real();
+}
+template <class T>
+T clip(T a, T low, T high) {
+  if constexpr (Complex<T>) {
+    const T raised = nan(a) || less_by_parts(low, a) ? a : low;
+    return nan(raised) || less_by_parts(raised, high) ? raised : high;
+  } else {
+    return minimum(maximum(a, low), high);
+  }
 }
 
 template <class T>

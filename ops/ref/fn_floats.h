@@ -48,7 +48,7 @@ T nextafter(T a, T b) {
 inline Half nextafter(Half a, Half b) {
   if (isnan(a) || isnan(b)) return isnan(a) ? a : b;
   const float x = to_float(a), y = to_float(b);
-  if (x == y) return b;
+  if (x == y) return a;
   if (x == 0) return {static_cast<uint16_t>((b.bits & 0x8000) | 1)};
   const bool away = (x > 0) == (y > x);
   const Half next{static_cast<uint16_t>(away ? a.bits + 1 : a.bits - 1)};
@@ -59,21 +59,24 @@ inline Half nextafter(Half a, Half b) {
 // The distance to the next value of larger magnitude, with the value's sign.
 template <Float T>
 T spacing(T a) {
-  if (std::isinf(a)) {
-    std::feraiseexcept(FE_INVALID);
-    return std::numeric_limits<T>::quiet_NaN();
-  }
-  if (std::isnan(a)) return a;
+  if (!std::isfinite(a)) return std::numeric_limits<T>::quiet_NaN();
+  if (a == 0) return std::numeric_limits<T>::denorm_min();
   return std::nextafter(a, std::copysign(std::numeric_limits<T>::infinity(), a)) - a;
 }
+// NumPy's for float16 is the distance to the next larger value: positive, and halved at negative powers of two.
 inline Half spacing(Half a) {
-  if (isinf(a)) {
+  const int exponent = a.bits >> 10 & 0x1f, fraction = a.bits & 0x3ff;
+  if (exponent == 0x1f) {
     std::feraiseexcept(FE_INVALID);
     return {0x7e00};
   }
-  if (isnan(a)) return a;
-  const Half next{static_cast<uint16_t>(a.bits + 1)};
-  return to_half(to_float(next) - to_float(a));
+  if (a.bits == 0x7bff) {
+    std::feraiseexcept(FE_OVERFLOW);
+    return {0x7c00};
+  }
+  const bool halved = (a.bits & 0x8000) && fraction == 0;
+  const int place = std::max(exponent - 1, 0) - (halved && exponent > 1);  // of the result: 2^(place - 24)
+  return to_half(std::ldexp(1.0f, place - 24));
 }
 
 template <Float T>
@@ -134,11 +137,11 @@ T rint(T a) {
 
 template <Float T>
 T deg2rad(T a) {
-  return a * static_cast<T>(std::numbers::pi / 180.0);
+  return a * (std::numbers::pi_v<T> / T(180));
 }
 template <Float T>
 T rad2deg(T a) {
-  return a * static_cast<T>(180.0 / std::numbers::pi);
+  return a * (T(180) / std::numbers::pi_v<T>);
 }
 
 }  // namespace tilewise::ops::ref::fn

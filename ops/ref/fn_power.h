@@ -2,6 +2,7 @@
 // NumPy's formulas where C has no function.
 #pragma once
 
+#include <cfenv>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -111,7 +112,11 @@ T power(T a, T b) {
   using R = typename T::value_type;
   const R br = b.real(), bi = b.imag();
   if (br == 0 && bi == 0) return T(1, 0);
-  if (a.real() == 0 && a.imag() == 0) return br > 0 ? T(0, 0) : T(NAN, NAN);
+  if (a.real() == 0 && a.imag() == 0) {
+    if (br > 0) return T(0, 0);
+    std::feraiseexcept(FE_INVALID);
+    return T(NAN, NAN);
+  }
   if (bi == 0 && br > -100 && br < 100 && br == std::trunc(br)) {
     int n = static_cast<int>(br);
     if (n == 1) return a;
@@ -119,8 +124,10 @@ T power(T a, T b) {
     if (n == 3) return plain_product(a, plain_product(a, a));
     T result(1, 0);
     n = std::abs(n);
-    for (T factor = a; n != 0; n >>= 1, factor = plain_product(factor, factor))
+    for (T factor = a;; factor = plain_product(factor, factor)) {
       if (n & 1) result = plain_product(result, factor);
+      if ((n >>= 1) == 0) break;
+    }
     return br < 0 ? divide(T(1, 0), result) : result;
   }
   return std::pow(a, b);

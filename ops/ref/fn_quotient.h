@@ -55,51 +55,39 @@ T divmod_remainder(T a, T b) {
   return remainder(a, b);
 }
 
-// Python's divmod for floats: the quotient from the exact remainder, and signed zeros by the operands' signs.
-template <class T>
-struct DivMod {
-  T quotient, remainder;
-};
-
+// fmod, moved into the sign of the divisor; a zero takes that sign.
 template <Float T>
-DivMod<T> float_divmod(T a, T b) {
-  T rest = std::fmod(a, b);
-  if (b == 0) return {a / b, rest};
+T remainder(T a, T b) {
+  const T rest = std::fmod(a, b);
+  if (b == 0) return rest;
+  if (rest == 0) return std::copysign(T(0), b);
+  return std::isless(b, T(0)) != std::isless(rest, T(0)) ? rest + b : rest;
+}
+
+// From the exact remainder, so that the quotient is a whole number up to rounding; a zero takes the true quotient's sign.
+template <Float T>
+T divmod_quotient(T a, T b) {
+  const T rest = std::fmod(a, b);
+  if (b == 0) return a / b;
   T quotient = (a - rest) / b;
-  if (rest != 0) {
-    if (std::isless(b, T(0)) != std::isless(rest, T(0))) {
-      rest += b;
-      quotient -= 1;
-    }
-  } else {
-    rest = std::copysign(T(0), b);
-  }
-  if (quotient == 0) return {std::copysign(T(0), a / b), rest};
-  T whole = std::floor(quotient);
-  if (std::isgreater(quotient - whole, T(0.5))) whole += 1;
-  return {whole, rest};
+  if (rest != 0 && std::isless(b, T(0)) != std::isless(rest, T(0))) quotient -= 1;
+  if (quotient == 0) return std::copysign(T(0), a / b);
+  const T whole = std::floor(quotient);
+  return std::isgreater(quotient - whole, T(0.5)) ? whole + 1 : whole;
 }
 
 template <Float T>
 T floor_divide(T a, T b) {
   if (b == 0) return a / b;  // without fmod, which would raise "invalid" too
-  return float_divmod(a, b).quotient;
-}
-template <Float T>
-T remainder(T a, T b) {
-  return float_divmod(a, b).remainder;
+  return divmod_quotient(a, b);
 }
 template <Float T>
 T fmod(T a, T b) {
   return std::fmod(a, b);
 }
 template <Float T>
-T divmod_quotient(T a, T b) {
-  return float_divmod(a, b).quotient;
-}
-template <Float T>
 T divmod_remainder(T a, T b) {
-  return float_divmod(a, b).remainder;
+  return remainder(a, b);
 }
 
 }  // namespace tilewise::ops::ref::fn

@@ -70,17 +70,24 @@ bool is_tiny(T v) {
 inline bool is_nan(Unused) { return false; }
 inline bool is_inf(Unused) { return false; }
 
+// Whether the order of two complex numbers hangs on a NaN.
+template <class T>
+bool unordered(T a, T b) {
+  if (std::isnan(a.real()) || std::isnan(b.real())) return true;
+  return a.real() == b.real() && (std::isnan(a.imag()) || std::isnan(b.imag()));
+}
+
 template <FpRule rule, class A, class B, class C, class R>
-uint8_t explicit_flags(A a, B b, C c, R r) {
-  if constexpr ((rule & NegativePower) && std::is_integral_v<A>) return std::is_signed_v<B> && b < B(0) ? kFpValueError : 0;
-  if (is_nan(a) || is_nan(b) || is_nan(c)) return 0;
+uint8_t explicit_flags([[maybe_unused]] A a, [[maybe_unused]] B b, [[maybe_unused]] C c, R r) {
+  if constexpr ((rule & NegativePower) && std::is_integral_v<A>)
+    return std::is_signed_v<B> && b < B(0) ? kFpValueError : 0;
+  if constexpr ((rule & Unordered) && kIsComplex<A>) return unordered(a, b) ? kFpInvalid : 0;
+  if (is_nan(a) || is_nan(b) || is_nan(c)) return rule & NanOperand ? kFpInvalid : 0;
   if ((rule & Invalid) && is_nan(r)) return kFpInvalid;
+  if constexpr (static_cast<bool>(rule & PoleAt0))
+    if (is_inf(r) && is_zero(a)) return kFpDivide;
   if (is_inf(a) || is_inf(b) || is_inf(c)) return 0;
-  if (is_inf(r)) {
-    if constexpr (static_cast<bool>(rule & PoleAt0)) return is_zero(a) ? kFpDivide : kFpOverflow;
-    if (rule & Pole) return kFpDivide;
-    if (rule & Overflow) return kFpOverflow;
-  }
+  if (is_inf(r)) return rule & Pole ? kFpDivide : rule & (Overflow | PoleAt0) ? kFpOverflow : 0;
   if ((rule & Tiny) && is_tiny(r) && !is_zero(a)) return kFpUnderflow;
   return 0;
 }
@@ -133,14 +140,15 @@ void row_loop(const void* const* in, void* out, int64_t n, uint8_t* flags) {
   }
 }
 
-template <class Row, int kArity, LoopSet kSet, Result kResult, RowFlag kFlags, FpRule kFp>
+template <class Row, int kArity, LoopSet kSet, Result kResult, RowFlag kFlags, FpRule kFp, bool kInexact>
 void add_row(Opcode op, LoopTable& table) {
   const auto add_loop = [&]<int d>() {
     if constexpr (kSet >> d & 1) {
       constexpr DType loop = static_cast<DType>(d);
       constexpr DType first = kFlags & Select ? DType::kBool : loop;
       constexpr DType second = second_for(kFlags, loop);
-      table.loop[op][d] = &row_loop<Row, kArity, kFlags, kFp, first, second, loop, result_for(kResult, loop)>;
+      constexpr FpRule fp = fp_for(kFp, kInexact, loop);
+      table.loop[op][d] = &row_loop<Row, kArity, kFlags, fp, first, second, loop, result_for(kResult, loop)>;
     }
   };
   [&]<int... d>(std::integer_sequence<int, d...>) {

@@ -24,12 +24,12 @@ std::string_view name(DType dtype);
 // NumPy's kind character: b i u f c V.
 char kind(DType dtype);
 
-inline bool is_bool(DType d) { return d == DType::kBool; }
-inline bool is_signed(DType d) { return d >= DType::kInt8 && d <= DType::kInt64; }
-inline bool is_unsigned(DType d) { return d >= DType::kUInt8 && d <= DType::kUInt64; }
-inline bool is_integer(DType d) { return d >= DType::kInt8 && d <= DType::kUInt64; }
-inline bool is_float(DType d) { return d >= DType::kFloat16 && d <= DType::kFloat64; }
-inline bool is_complex(DType d) { return d == DType::kComplex64 || d == DType::kComplex128; }
+inline constexpr bool is_bool(DType d) { return d == DType::kBool; }
+inline constexpr bool is_signed(DType d) { return d >= DType::kInt8 && d <= DType::kInt64; }
+inline constexpr bool is_unsigned(DType d) { return d >= DType::kUInt8 && d <= DType::kUInt64; }
+inline constexpr bool is_integer(DType d) { return d >= DType::kInt8 && d <= DType::kUInt64; }
+inline constexpr bool is_float(DType d) { return d >= DType::kFloat16 && d <= DType::kFloat64; }
+inline constexpr bool is_complex(DType d) { return d == DType::kComplex64 || d == DType::kComplex128; }
 // The type of a complex number's parts; any other type itself.
 DType real_of(DType dtype);
 
