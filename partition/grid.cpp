@@ -124,6 +124,8 @@ std::vector<int64_t> Grid::overlapping(const Box& box) const {
 
 std::vector<int64_t> Grid::cells_of(int device) const {
   std::vector<int64_t> cells;
+  for (int64_t extent : shape_)
+    if (extent == 0) return cells;
   int64_t count = 1;
   for (const OwnerAxis& axis : owner_axes_) count *= axis.count;
   owners_.for_each_of(device, count, [&](int64_t index) {

@@ -85,7 +85,8 @@ Overlap overlap(const View& a, const View& b) {
 
 namespace {
 
-// Writes the distance as a sum of strides, largest first; each axis tries the two multiples next to what is left.
+// Writes the distance as a sum of strides, largest first; each axis tries the two multiples next to what is left,
+// and none.
 class ShiftSearch {
  public:
   ShiftSearch(const View& a, const View& b) : shift_(a.rank(), 0) {
@@ -120,7 +121,7 @@ class ShiftSearch {
     if (j == axes_.size() || ++work_ > kMostWork) return;
     const Axis& axis = axes_[j];
     const int64_t below = floor_div(rest, axis.step);
-    for (int64_t d : {below, below + 1}) {
+    for (int64_t d : {int64_t{0}, below, below + 1}) {
       shift_[axis.k] = d * axis.sign;
       search(j + 1, rest - d * axis.step, overlapping && std::abs(d) < axis.extent, length + std::abs(d));
     }

@@ -22,8 +22,10 @@ bool items_stay_whole(const View& view, int64_t base_itemsize) {
   return floor_mod(view.offset, base_itemsize) + view.itemsize <= base_itemsize;
 }
 
-// The largest size of which items, base items and all steps are multiples.
-int64_t common_unit(const View& view, int64_t base_itemsize) {
+// The bytes that always lie side by side: a whole item, or the largest size of which items, base items and all steps
+// are multiples.
+int64_t unit_of(const View& view, int64_t base_itemsize) {
+  if (items_stay_whole(view, base_itemsize)) return view.itemsize;
   int64_t unit = std::gcd<int64_t>(view.itemsize, base_itemsize);
   unit = std::gcd(unit, std::abs(view.offset));
   for (int k = 0; k < view.rank(); ++k)
@@ -106,32 +108,33 @@ std::vector<Piece> pieces(const View& view, const Box& region, const InstanceBox
     out.push_back(piece_of(*access, view, region, part));
     return out;
   }
-  const int64_t base_itemsize = instance.form.itemsize;
-  const int64_t unit =
-      items_stay_whole(view, base_itemsize) ? view.itemsize : common_unit(view, base_itemsize);
+  const int64_t unit = unit_of(view, instance.form.itemsize);
   for (const Lattice& lattice : lattices(view, part, instance, unit))
     out.push_back(piece_of(lattice, view, region, unit));
   return out;
 }
 
-// Where no box is found by shrinking, what is left is the largest lattice that leaves out no index between its own.
+// Where no box is found by shrinking, what is left is the largest lattice, reduced to indices without gaps.
 Box largest_box_piece(const View& view, const Box& region, const InstanceBox& instance) {
   Box best = Box::nothing(view.rank());
   const Box part = preimage(view, region, instance);
-  if (part.empty() || !items_stay_whole(view, instance.form.itemsize)) return best;
-  for (const Lattice& lattice : lattices(view, part, instance, view.itemsize)) {
+  if (part.empty()) return best;
+  const int64_t unit = unit_of(view, instance.form.itemsize);
+  for (const Lattice& lattice : lattices(view, part, instance, unit)) {
     Box box(Dims(view.rank()), Dims(view.rank()));
-    bool is_box = true;
     for (int k = 0; k < view.rank(); ++k) {
       box.lo[k] = lattice.start[k];
       box.hi[k] = box.lo[k] + 1;
     }
-    for (int j = 0; j < lattice.axes.size(); ++j) {
-      const LatticeAxis& axis = lattice.axes[j];
-      is_box = is_box && axis.multiple == 1 && (j == 0 || lattice.axes[j - 1].source != axis.source);
-      box.hi[axis.source] = box.lo[axis.source] + axis.count;
+    bool whole_items = unit == view.itemsize;
+    for (const LatticeAxis& axis : lattice.axes) {
+      if (axis.source == view.rank()) {
+        whole_items = axis.place == unit && axis.count * unit == view.itemsize;
+      } else if (axis.multiple == 1) {
+        box.hi[axis.source] = box.lo[axis.source] + axis.count;
+      }
     }
-    if (is_box && box.count() > best.count() && direct(view, box, instance)) best = box;
+    if (whole_items && box.count() > best.count() && direct(view, box, instance)) best = box;
   }
   return best;
 }
