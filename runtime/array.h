@@ -26,7 +26,8 @@ class Store {
   StoreId id = 0;            // in the engine of its residence
   Residence residence = Residence::kKnown;
   bool born = false;         // a record has named it
-  bool pinned = false;       // shared with another library
+  StoreId copy = 0;          // of a known store: its present values under this number on all devices; 0: none
+  Store* next_dropped = nullptr;
 
   void retain() { count_.fetch_add(1, std::memory_order_relaxed); }
   void release() {

@@ -31,6 +31,7 @@ struct TaskOperand {
   StoreId store = 0;
   partition::View view;
   partition::Box region;    // in the view's index space
+  bool snapshot = false;    // copied before anything of the step is written
   bool contiguous = false;  // ask for a dense C-ordered block, at the price of a copy
 };
 
@@ -39,6 +40,7 @@ struct Task {
   std::vector<TaskOperand> inputs, outputs;
   // Runs on the device's queue; in and out are bound in order.
   std::function<void(std::span<const Bound> in, std::span<const Bound> out, Parallel& parallel)> body;
+  bool everywhere = false;  // every rank runs this task itself; its outputs are replicated stores
   double cost = 0;  // rough element operations, for the choice to run inline
 };
 

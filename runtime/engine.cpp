@@ -1,0 +1,198 @@
+#include "runtime/engine.h"
+
+#include <cstring>
+
+#include "runtime/dump.h"
+
+namespace tilewise {
+
+using partition::Box;
+using partition::Tiling;
+using partition::TilingPtr;
+
+namespace {
+
+// A family's plan, step by step.
+class PlannedCall : public CallPlan {
+ public:
+  PlannedCall(Lowering& lowering) : l_(lowering), step_(new_step()) {}
+
+  int devices() const override { return l_.job.devices(); }
+  int64_t min_tile() const override { return l_.min_tile; }
+  const Tiling& tiling(StoreId id) const override {
+    l_.ensure_placed(l_.stores.get(id));
+    return *l_.stores.get(id).tiling;
+  }
+  void place(StoreId id, TilingPtr tiling) override { l_.place(l_.stores.get(id), std::move(tiling)); }
+  StoreId temporary(const Dims& shape, int64_t itemsize, TilingPtr tiling) override {
+    temporaries_.push_back(l_.temporary(shape, itemsize, std::move(tiling)));
+    return temporaries_.back();
+  }
+  void add(Task task) override {
+    for (const auto* operands : {&task.inputs, &task.outputs})
+      for (const TaskOperand& operand : *operands) l_.ensure_placed(l_.stores.get(operand.store));
+    StepTask step_task;
+    static_cast<Task&>(step_task) = std::move(task);
+    step_->add(std::move(step_task));
+  }
+  void next_step() override {
+    step_->issue(l_.next_tag++);
+    step_ = new_step();
+  }
+  void finish() {
+    next_step();
+    for (StoreId id : temporaries_) l_.drop_temporary(id);
+  }
+
+ private:
+  std::unique_ptr<StepBuilder> new_step() {
+    return std::make_unique<StepBuilder>(l_.job, l_.stores, l_.counters);
+  }
+  Lowering& l_;
+  std::unique_ptr<StepBuilder> step_;
+  std::vector<StoreId> temporaries_;
+};
+
+}  // namespace
+
+Engine::Engine(Job job, int64_t min_tile)
+    : job_(std::move(job)),
+      lowering_{job_, stores_, steps_, programs_, min_tile},
+      window_(stores_, [this](Group& group) {
+        groups_ += 1;
+        grouped_records_ += group.records;
+        // Whatever happens, the stores are named by one group less.
+        struct Leave {
+          Engine& engine;
+          Group& group;
+          ~Leave() {
+            for (StoreId id : group.named) --engine.stores_.get(id).open;
+            for (StoreId id : group.named)
+              if (engine.stores_.contains(id)) engine.stores_.release_if_unused(engine.stores_.get(id));
+          }
+        } leave{*this, group};
+        GroupLowering(lowering_, group).issue();
+      }) {}
+
+std::vector<Event> Engine::apply(const Record& record) {
+  records_ += 1;
+  for (const Birth& birth : record.births) stores_.create(birth, record.line);
+  switch (record.kind) {
+    case RecordKind::kElementwise:
+    case RecordKind::kReduce:
+      window_.add(record);
+      break;
+    case RecordKind::kCall:
+      window_.settle_reads(record.inputs, record.outputs);
+      call(record);
+      break;
+    case RecordKind::kHostData:
+      window_.settle_reads({}, record.outputs);
+      host_data(record);
+      break;
+    case RecordKind::kDrop: {
+      StoreState& store = stores_.get(record.inputs[0].store);
+      store.dropped = true;
+      stores_.release_if_unused(store);
+      break;
+    }
+    case RecordKind::kRead:
+      window_.settle_reads(record.inputs, {});
+      return read(record);
+    case RecordKind::kFlush:
+      flush();
+      break;
+  }
+  return {};
+}
+
+void Engine::flush() { window_.flush(); }
+
+void Engine::call(const Record& record) {
+  PlannedCall plan(lowering_);
+  family(record.family).plan(record, plan);
+  for (const Ref& out : record.outputs) lowering_.ensure_placed(stores_.get(out.store));
+  plan.finish();
+}
+
+// The leader's bytes go to the owners; small data comes with the record and every rank takes its own copy.
+void Engine::host_data(const Record& record) {
+  const Ref& out = record.outputs[0];
+  StoreState& store = stores_.get(out.store);
+  lowering_.ensure_placed(store);
+  const bool everywhere = store.tiling->is_replicated();
+  const size_t bytes = static_cast<size_t>(out.view.count()) * out.view.itemsize;
+  if (bytes == 0) return;
+  StepBuilder step(job_, stores_, steps_);
+  for (int rank = 0; rank < (everywhere ? job_.size : 1); ++rank) {
+    StepTask task;
+    task.device = job_.first_device(rank);
+    task.everywhere = everywhere;
+    task.outputs.push_back({out.store, out.view, Box::of(out.view.shape), false, true});
+    task.cost = static_cast<double>(bytes) / 8;
+    task.body = [data = record.data, bytes](std::span<const Bound>, std::span<const Bound> to, Parallel& parallel) {
+      constexpr size_t kPiece = 1 << 20;
+      parallel.run(static_cast<int64_t>((bytes + kPiece - 1) / kPiece), [&](int64_t i) {
+        const size_t at = static_cast<size_t>(i) * kPiece;
+        std::memcpy(to[0].base + at, static_cast<const char*>(data.get()) + at, std::min(kPiece, bytes - at));
+      });
+    };
+    step.add(std::move(task));
+  }
+  step.issue(lowering_.next_tag++);
+}
+
+std::vector<Event> Engine::read(const Record& record) {
+  const Ref& in = record.inputs[0];
+  lowering_.ensure_placed(stores_.get(in.store));
+  const size_t bytes = static_cast<size_t>(in.view.count()) * in.view.itemsize;
+  if (bytes == 0) return {};
+  StepBuilder step(job_, stores_, steps_);
+  StepTask task;
+  task.device = 0;
+  task.inputs.push_back({in.store, in.view, Box::of(in.view.shape), false, true});
+  task.cost = static_cast<double>(bytes) / 8;
+  task.body = [to = record.destination, bytes](std::span<const Bound> from, std::span<const Bound>, Parallel& parallel) {
+    constexpr size_t kPiece = 1 << 20;
+    parallel.run(static_cast<int64_t>((bytes + kPiece - 1) / kPiece), [&](int64_t i) {
+      const size_t at = static_cast<size_t>(i) * kPiece;
+      std::memcpy(static_cast<char*>(to) + at, from[0].base + at, std::min(kPiece, bytes - at));
+    });
+  };
+  step.add(std::move(task));
+  return step.issue(lowering_.next_tag++);
+}
+
+std::vector<Event> Engine::pending() const {
+  std::vector<Event> events;
+  for (Device* device : job_.local) events.push_back(device->queue().last());
+  if (job_.comm_queue) events.push_back(job_.comm_queue->last());
+  return events;
+}
+
+void Engine::check() {
+  std::exception_ptr first;
+  auto take = [&](Queue& queue) {
+    for (const Failure& failure : queue.take_failures())
+      if (!first) first = failure.error;
+  };
+  for (Device* device : job_.local) take(device->queue());
+  if (job_.comm_queue) take(*job_.comm_queue);
+  if (first) std::rethrow_exception(first);
+}
+
+void Engine::count_into(std::map<std::string, double>* counters, const std::string& prefix) const {
+  auto& c = *counters;
+  c[prefix + "records"] = records_;
+  c[prefix + "groups"] = groups_;
+  c[prefix + "operations_grouped"] = grouped_records_;
+  c[prefix + "tasks"] = steps_.tasks;
+  c[prefix + "programs.new"] = programs_.misses;
+  c[prefix + "programs.hits"] = programs_.hits;
+  c[prefix + "bytes.local"] = steps_.local_bytes;
+  c[prefix + "bytes.sent"] = steps_.sent_bytes;
+  c[prefix + "messages"] = steps_.messages;
+  c[prefix + "stores"] = static_cast<double>(stores_.size());
+}
+
+}  // namespace tilewise

@@ -1,0 +1,46 @@
+// Executes a stream of records on a job's devices. A deterministic function of the records and the job.
+//
+// The leader has two: one for known small data (its own host device), one for everything else (all devices; the same stream
+// on every rank). Used from one thread at a time; waiting is the caller's business, so that locks can be given up first.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "runtime/lower_group.h"
+#include "runtime/window.h"
+
+namespace tilewise {
+
+class Engine {
+ public:
+  Engine(Job job, int64_t min_tile);
+
+  // Any record. A kRead writes its destination on rank 0 when the events returned are done; other records return nothing.
+  std::vector<Event> apply(const Record& record);
+  // Issues everything recorded.
+  void flush();
+  // The events after which everything issued is done.
+  std::vector<Event> pending() const;
+  // Throws the first failure of a finished task since the last call.
+  void check();
+  // Whether a record has named the store and it still exists.
+  StoreTable& stores() { return stores_; }
+  const Job& job() const { return job_; }
+  void count_into(std::map<std::string, double>* counters, const std::string& prefix) const;
+
+ private:
+  void host_data(const Record& record);
+  std::vector<Event> read(const Record& record);
+  void call(const Record& record);
+
+  Job job_;
+  StoreTable stores_;
+  StepCounters steps_;
+  ProgramCache programs_;
+  Lowering lowering_;
+  Window window_;
+  double records_ = 0, groups_ = 0, grouped_records_ = 0;
+};
+
+}  // namespace tilewise

@@ -1,0 +1,99 @@
+// A fused group under construction: which records have joined, and why one may not.
+//
+// The group iterates over `domain`. Everything is expressed in the frame, the index space of that domain: a statement over a
+// part of it (r[1:] -= v[:-1]) is guarded by its box, and each operand is a view with the domain's shape whose offset may
+// lie outside the store where no guard lets it be read. A value written by an earlier statement of the group is taken from
+// its register when it is the same element of the frame; if a statement needs another element of it, the group must close.
+//
+// The hazards of NumPy's rule "the right side is read whole before anything is written" are decided here, from exact view
+// overlap. A store that is read elsewhere than it is written is either read from a snapshot (small operand) or written to a
+// second instance that replaces the first (`swaps`).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "partition/box.h"
+#include "partition/view.h"
+#include "runtime/record.h"
+#include "runtime/store_table.h"
+
+namespace tilewise {
+
+// Limits at which a group closes.
+inline constexpr int kGroupInstructions = 160;
+inline constexpr int kGroupGuards = 32;
+inline constexpr int64_t kPhaseRowBytes = 128 << 10;  // of a row whose reduction is used in the same pass
+
+struct GroupLoad {
+  StoreId store = 0;
+  partition::View view;   // frame coordinates
+  partition::Box box;     // where it may be read
+  uint16_t value = 0;     // of its kLoad
+  bool snapshot = false;  // must be copied before the group writes
+};
+
+// The current value, in the group, of elements it has written.
+struct GroupValue {
+  StoreId store = 0;
+  partition::View view;
+  partition::Box box;
+  uint16_t value = 0;
+};
+
+struct GroupReduction {
+  StoreId store = 0;
+  partition::View view;  // the output, extent 1 and stride 0 on reduced axes
+  uint16_t value = 0;    // of its kReduce
+};
+
+class Group {
+ public:
+  Group(uint64_t serial, const Record& first);
+
+  // Adds the record, or says why not (a few words for TILEWISE_DUMP=fuse) and leaves the group as it was. A record that
+  // is alone in its group always joins.
+  std::optional<std::string> join(const Record& record, StoreTable& stores);
+  // Whether the record must run after this group: it reads what the group writes, or writes what it reads or writes.
+  bool conflicts(const Record& record) const;
+  bool writes(StoreId store) const;
+  bool reads(StoreId store) const;
+
+  uint64_t serial = 0;
+  Dims domain;
+  Program program;  // loads and arithmetic; stores are added when the group is issued
+  std::vector<partition::Box> guards;
+  std::vector<Scalar> params;
+  std::vector<GroupLoad> loads;
+  std::vector<GroupValue> values;
+  std::vector<GroupReduction> reductions;
+  std::vector<StoreId> swaps;
+  SmallVec<int, 6> reduce_order;  // memory order of the reduced view, outer to inner; empty without reductions
+  uint64_t phase_axis = 0;        // bit of the one axis whose reduced value may be used in the same pass; 0: none
+  bool phases = false;            // it is used so: the axis must stay whole in each part
+  // Pairs (outer, inner) of frame axes that the fixed tree takes as one: every operand must step over them as one.
+  std::vector<std::pair<int, int>> merged;
+  std::vector<StoreId> named;     // one entry for each time a record names a store
+  std::vector<uint32_t> lines;
+  int records = 0;
+
+ private:
+  struct Mark;  // sizes to fall back to
+  Mark mark() const;
+  void undo(const Mark& mark);
+  std::optional<std::string> join_elementwise(const Record& record, StoreTable& stores);
+  std::optional<std::string> join_reduce(const Record& record);
+  std::optional<Dims> align(const Record& record) const;
+  partition::View to_frame(const partition::View& view, const Dims& shift) const;
+  bool same_element(const partition::View& a, const partition::View& b) const;
+  std::optional<std::string> resolve(const Ref& ref, const Dims& shift, const partition::Box& box, uint16_t* value);
+  std::optional<std::string> check_write(StoreId store, const partition::View& view, const partition::Box& box,
+                                         StoreTable& stores);
+  void write(const Ref& ref, const partition::View& view, const partition::Box& box, uint16_t value);
+  uint8_t guard_of(const partition::Box& box);
+  bool whole(const partition::Box& box) const;
+  bool merges(const partition::View& view) const;
+};
+
+}  // namespace tilewise

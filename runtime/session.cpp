@@ -1,0 +1,174 @@
+#include "runtime/session.h"
+
+#include "runtime/base/env.h"
+#include "runtime/dump.h"
+#include "runtime/session_state.h"
+#include "runtime/stream.h"
+
+namespace tilewise {
+
+// May run in any thread, even inside a call of ours: the store is only queued.
+void Store::dropped(Store* store) {
+  if (!store->born || !session::started()) {
+    delete store;
+    return;
+  }
+  auto& head = session::state().dropped;
+  store->next_dropped = head.load(std::memory_order_relaxed);
+  while (!head.compare_exchange_weak(store->next_dropped, store, std::memory_order_release)) {
+  }
+}
+
+namespace session {
+
+namespace {
+State* the_state = nullptr;
+}  // namespace
+
+State& state() {
+  if (!the_state) throw Error(ErrorKind::kRuntime, "tilewise has not been started");
+  return *the_state;
+}
+
+bool started() { return the_state != nullptr; }
+
+Role start() {
+  if (the_state) return the_state->role;
+  auto s = std::make_unique<State>();
+  dump_stages = stages_of(settings().dump);
+  s->link = join_job(*s);
+  Machine& m = machine();
+  Job job;
+  job.rank = s->role.rank;
+  job.size = s->role.size;
+  job.local.assign(m.devices().begin(), m.devices().end());
+  job.transport = s->transport.get();
+  if (job.size > 1) {
+    s->comm_queue = make_thread_queue("exchange");
+    job.comm_queue = s->comm_queue.get();
+  }
+  s->global = std::make_unique<Engine>(job, settings().min_tile);
+  Job alone;
+  alone.local = {&m.host()};
+  s->known = std::make_unique<Engine>(alone, std::numeric_limits<int64_t>::max());
+  the_state = s.release();
+  return the_state->role;
+}
+
+const Role& role() { return state().role; }
+
+std::unique_lock<std::mutex> lock(State& s) {
+  std::unique_lock<std::mutex> held(s.lock, std::try_to_lock);
+  if (held.owns_lock()) return held;
+  void* python = s.blocking.enter ? s.blocking.enter() : nullptr;
+  held.lock();
+  if (s.blocking.leave) s.blocking.leave(python);
+  return held;
+}
+
+void wait_unlocked(State& s, const std::vector<Event>& events) {
+  bool all = true;
+  for (const Event& event : events) all = all && done(event);
+  if (all) return;
+  void* python = s.blocking.enter ? s.blocking.enter() : nullptr;
+  for (const Event& event : events) wait(event);
+  if (s.blocking.leave) s.blocking.leave(python);
+}
+
+void publish(State& s) {
+  if (!s.link || s.batch.empty()) return;
+  s.link->publish(std::move(s.batch));
+  s.batch.clear();
+}
+
+std::vector<Event> apply_global(State& s, const Record& record) {
+  dump(Stage::kStream, [&] { return print(record); });
+  if (s.link) {
+    encode(record, &s.batch);
+    constexpr size_t kBatch = 16 << 10;
+    if (s.batch.size() >= kBatch || record.kind == RecordKind::kRead) publish(s);
+  }
+  return s.global->apply(record);
+}
+
+void flush() {
+  State& s = state();
+  auto held = lock(s);
+  drain_drops(s);
+  Record record;
+  record.kind = RecordKind::kFlush;
+  s.known->flush();
+  apply_global(s, record);
+  publish(s);
+}
+
+void synchronize() {
+  State& s = state();
+  flush();
+  wait_unlocked(s, s.global->pending());
+  auto held = lock(s);
+  s.global->check();
+  s.known->check();
+}
+
+int run_worker() {
+  State& s = state();
+  std::vector<char> batch;
+  while (s.link->next(&batch)) {
+    const char* at = batch.data();
+    const char* end = at + batch.size();
+    while (at < end) s.global->apply(decode(&at, end));
+  }
+  s.global->flush();
+  for (const Event& event : s.global->pending()) wait(event);
+  s.ended = true;
+  return s.link->finish(0);
+}
+
+void shutdown(int status) {
+  if (!the_state || the_state->ended) return;
+  State& s = *the_state;
+  if (s.link) {
+    auto held = lock(s);
+    publish(s);
+    held.unlock();
+    s.ended = true;
+    s.link->finish(status);
+    return;
+  }
+  s.ended = true;
+}
+
+void set_line_hooks(LineHook hook, LineText text) {
+  state().line_hook = hook;
+  state().line_text = text;
+}
+
+void set_blocking_hooks(BlockingHooks hooks) { state().blocking = hooks; }
+
+std::map<std::string, double> counters() {
+  State& s = state();
+  auto held = lock(s);
+  auto all = s.counts;
+  s.global->count_into(&all, "");
+  s.known->count_into(&all, "known.");
+  for (Device* device : s.global->job().local) {
+    const MemoryUse use = machine().memory_use(device->info().memory_space);
+    all["memory." + device->info().name + ".peak"] = static_cast<double>(use.peak);
+    all["memory." + device->info().name + ".current"] = static_cast<double>(use.current);
+  }
+  return all;
+}
+
+void reset_peaks() { machine().reset_peaks(); }
+
+void count(const std::string& name, double amount) {
+  State& s = state();
+  auto held = lock(s);
+  s.counts[name] += amount;
+}
+
+std::string describe() { return machine().describe(); }
+
+}  // namespace session
+}  // namespace tilewise

@@ -1,0 +1,251 @@
+// The way of a record from ops to the engines: who computes it, and what it is called there.
+#include <cstring>
+
+#include "runtime/base/env.h"
+#include "runtime/base/error.h"
+#include "runtime/session_state.h"
+
+namespace tilewise::session {
+
+int64_t min_tile() { return settings().min_tile; }
+
+StoreRef new_store(const Dims& base_shape, int64_t base_itemsize) {
+  auto* store = new Store;
+  store->base_shape = base_shape;
+  store->base_itemsize = base_itemsize;
+  return StoreRef(store);
+}
+
+void drain_drops(State& s) {
+  Store* store = s.dropped.exchange(nullptr, std::memory_order_acquire);
+  // The stack is newest first; records go in the order of the drops.
+  Store* ordered = nullptr;
+  while (store) {
+    Store* next = store->next_dropped;
+    store->next_dropped = ordered;
+    ordered = store;
+    store = next;
+  }
+  while (ordered) {
+    Store* next = ordered->next_dropped;
+    Record record;
+    record.kind = RecordKind::kDrop;
+    record.inputs.resize(1);
+    if (ordered->copy) {
+      record.inputs[0].store = ordered->copy;
+      apply_global(s, record);
+    }
+    record.inputs[0].store = ordered->id;
+    if (ordered->residence == Store::Residence::kGlobal)
+      apply_global(s, record);
+    else
+      s.known->apply(record);
+    delete ordered;
+    ordered = next;
+  }
+}
+
+uint32_t current_line(State& s) {
+  if (!s.line_hook) return 0;
+  const SourceLine line = s.line_hook();
+  const auto [place, fresh] = s.line_numbers.try_emplace({line.code, line.line}, static_cast<uint32_t>(s.lines.size()));
+  if (fresh) s.lines.push_back(line);
+  return place->second;
+}
+
+namespace {
+
+bool small(const Store& store) {
+  const int64_t n = count_of(store.base_shape);
+  return store.base_shape.empty() || n < settings().min_tile;
+}
+
+bool known(const Array* array) { return array->store->residence == Store::Residence::kKnown; }
+
+// Known data is a function of constants and small; what is computed from it alone, and small, is known too.
+bool leader_alone(const Array* const* in, size_t inputs, const Array* const* out, size_t outputs) {
+  for (size_t i = 0; i < inputs; ++i)
+    if (!known(in[i]) || !small(*in[i]->store)) return false;
+  for (size_t i = 0; i < outputs; ++i)
+    if (!known(out[i]) || !small(*out[i]->store)) return false;
+  return true;
+}
+
+void name_store(Record& record, Store& store, StoreId* next) {
+  if (store.born) return;
+  store.born = true;
+  store.id = (*next)++;
+  record.births.push_back({store.id, store.base_shape, store.base_itemsize});
+}
+
+// The bytes of the whole store, waiting for the leader's own (inline) work.
+std::shared_ptr<char[]> known_bytes(State& s, const Store& store, size_t bytes) {
+  std::shared_ptr<char[]> data(new char[bytes]);
+  Record read;
+  read.kind = RecordKind::kRead;
+  read.inputs.push_back({store.id, partition::dense_view(store.base_shape, DType::kVoid,
+                                                         static_cast<int32_t>(store.base_itemsize))});
+  read.destination = data.get();
+  for (const Event& event : s.known->apply(read)) wait(event);
+  s.known->check();
+  return data;
+}
+
+// Sends a known store's bytes into the stream; returns its number there.
+StoreId send_known(State& s, Store& store) {
+  Record record;
+  record.kind = RecordKind::kHostData;
+  const StoreId id = s.next_global++;
+  record.births.push_back({id, store.base_shape, store.base_itemsize});
+  record.outputs.push_back({id, partition::dense_view(store.base_shape, DType::kVoid,
+                                                      static_cast<int32_t>(store.base_itemsize))});
+  const size_t bytes = static_cast<size_t>(count_of(store.base_shape) * store.base_itemsize);
+  auto data = known_bytes(s, store, bytes);
+  record.bytes.assign(data.get(), data.get() + bytes);
+  record.data = data;
+  apply_global(s, record);
+  return id;
+}
+
+// A known store that distributed work overwrites moves to the engine of all devices, for good.
+void move_to_global(State& s, Store& store) {
+  const bool had_values = store.born;
+  const StoreId old = store.id;
+  if (had_values) {
+    const StoreId id = send_known(s, store);
+    Record drop;
+    drop.kind = RecordKind::kDrop;
+    drop.inputs.resize(1);
+    drop.inputs[0].store = old;
+    s.known->apply(drop);
+    store.id = id;
+  }
+  store.residence = Store::Residence::kGlobal;
+}
+
+void forget_copy(State& s, Store& store) {
+  if (!store.copy) return;
+  Record drop;
+  drop.kind = RecordKind::kDrop;
+  drop.inputs.resize(1);
+  drop.inputs[0].store = store.copy;
+  apply_global(s, drop);
+  store.copy = 0;
+}
+
+// A known single value becomes a parameter: it travels in the record, no message of its own.
+void take_known_scalars(State& s, Record& record, const Array* const* in, SmallVec<int, 8>* kept) {
+  SmallVec<Scalar, 4> values;
+  SmallVec<uint16_t, 16> renumber;
+  const int inputs = static_cast<int>(record.inputs.size());
+  SmallVec<bool, 8> is_scalar;
+  for (int i = 0; i < inputs; ++i)
+    is_scalar.push_back(record.kind == RecordKind::kElementwise && known(in[i]) && in[i]->store->born &&
+                        count_of(in[i]->store->base_shape) == 1 && in[i]->view.dtype != DType::kVoid);
+  for (int i = 0; i < inputs; ++i)
+    if (!is_scalar[i]) kept->push_back(i);
+  if (kept->size() == inputs) return;
+  for (int i = 0, next = 0; i < inputs; ++i) renumber.push_back(is_scalar[i] ? 0 : static_cast<uint16_t>(next++));
+  int added = 0;
+  for (int i = 0; i < inputs; ++i) {
+    if (!is_scalar[i]) continue;
+    const Store& store = *in[i]->store;
+    const auto data = known_bytes(s, store, static_cast<size_t>(store.base_itemsize));
+    Scalar value;
+    value.dtype = in[i]->view.dtype;
+    std::memcpy(value.bytes, data.get() + in[i]->view.offset, itemsize(value.dtype));
+    values.push_back(value);
+    renumber[i] = static_cast<uint16_t>(kept->size() + added++);
+  }
+  // New parameters come first; the old ones and the instructions keep their places behind.
+  auto moved = [&](uint16_t v) -> uint16_t {
+    if (v == kNone) return v;
+    return v < inputs ? renumber[v] : v;
+  };
+  for (Instr& instr : record.code) {
+    if (instr.op == kIndex) continue;
+    instr.a = moved(instr.a);
+    if (instr.op < kFirstRow) continue;
+    instr.b = moved(instr.b);
+    instr.c = moved(instr.c);
+  }
+  for (uint16_t& result : record.results) result = moved(result);
+  SmallVec<Scalar, 2> params;
+  for (const Scalar& value : values) params.push_back(value);
+  for (const Scalar& value : record.params) params.push_back(value);
+  record.params = params;
+  std::vector<Ref> inputs_left;
+  for (int i : *kept) inputs_left.push_back(record.inputs[i]);
+  record.inputs = std::move(inputs_left);
+}
+
+}  // namespace
+
+void record(Record& r, const Array* const* in, const Array* const* out) {
+  State& s = state();
+  if (!s.role.leader) throw Error(ErrorKind::kRuntime, "only the leader records operations");
+  auto held = lock(s);
+  drain_drops(s);
+  r.line = current_line(s);
+  if (leader_alone(in, r.inputs.size(), out, r.outputs.size())) {
+    for (size_t i = 0; i < r.outputs.size(); ++i) forget_copy(s, *out[i]->store);
+    for (size_t i = 0; i < r.inputs.size(); ++i) {
+      name_store(r, *in[i]->store, &s.next_known);
+      r.inputs[i].store = in[i]->store->id;
+    }
+    for (size_t i = 0; i < r.outputs.size(); ++i) {
+      name_store(r, *out[i]->store, &s.next_known);
+      r.outputs[i].store = out[i]->store->id;
+    }
+    s.known->apply(r);
+    return;
+  }
+  for (size_t i = 0; i < r.outputs.size(); ++i)
+    if (known(out[i])) {
+      forget_copy(s, *out[i]->store);
+      move_to_global(s, *out[i]->store);
+    }
+  SmallVec<int, 8> kept;
+  take_known_scalars(s, r, in, &kept);
+  for (int k = 0; k < kept.size(); ++k) {
+    Store& store = *in[kept[k]]->store;
+    if (store.residence == Store::Residence::kKnown && store.born && small(store)) {
+      if (!store.copy) store.copy = send_known(s, store);
+      r.inputs[k].store = store.copy;
+      continue;
+    }
+    store.residence = Store::Residence::kGlobal;
+    name_store(r, store, &s.next_global);
+    r.inputs[k].store = store.id;
+  }
+  for (size_t i = 0; i < r.outputs.size(); ++i) {
+    name_store(r, *out[i]->store, &s.next_global);
+    r.outputs[i].store = out[i]->store->id;
+  }
+  apply_global(s, r);
+}
+
+void read(const Array& source, void* to) {
+  State& s = state();
+  const size_t bytes = static_cast<size_t>(source.view.count()) * source.view.itemsize;
+  auto held = lock(s);
+  drain_drops(s);
+  Store& store = *source.store;
+  if (!store.born || bytes == 0) {
+    std::memset(to, 0, bytes);
+    return;
+  }
+  Record r;
+  r.kind = RecordKind::kRead;
+  r.line = current_line(s);
+  r.inputs.push_back({store.id, source.view});
+  r.destination = to;
+  const bool here = store.residence == Store::Residence::kKnown;
+  const auto events = here ? s.known->apply(r) : apply_global(s, r);
+  held.unlock();
+  wait_unlocked(s, events);
+  held = lock(s);
+  (here ? s.known : s.global)->check();
+}
+
+}  // namespace tilewise::session

@@ -1,0 +1,66 @@
+// The session's insides, shared by its source files: engines, locks, queues of dropped stores, counters.
+//
+// Made by session::start(), never destroyed. Everything is guarded by `lock` except the drop queue, which any thread may
+// push to, and what only one thread sees.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/engine.h"
+#include "runtime/session.h"
+
+namespace tilewise::session {
+
+// What the leader says to the workers, and how the job ends; null when the process runs alone.
+class Link {
+ public:
+  virtual ~Link() = default;
+  virtual void publish(std::vector<char> batch) = 0;           // leader; waits for credits
+  virtual bool next(std::vector<char>* batch) = 0;             // worker; false: the stream has ended
+  virtual int finish(int status) = 0;                          // leader and workers; the job's status
+};
+
+struct State {
+  Role role;
+  std::mutex lock;
+  std::unique_ptr<Engine> known;    // small data that is a function of constants; the leader only
+  std::unique_ptr<Engine> global;   // everything else
+  std::unique_ptr<Queue> comm_queue;
+  std::unique_ptr<comm::Transport> transport;
+  std::unique_ptr<Link> link;
+  std::vector<char> batch;          // serialised records not yet published
+  StoreId next_known = 1, next_global = 1;
+  std::atomic<Store*> dropped{nullptr};  // a stack; linked through Store::next_dropped
+  std::map<std::string, double> counts;
+  LineHook line_hook = nullptr;
+  LineText line_text = nullptr;
+  BlockingHooks blocking;
+  std::map<std::pair<const void*, int>, uint32_t> line_numbers;
+  std::vector<SourceLine> lines{{}};
+  bool ended = false;
+};
+
+State& state();   // throws Error(kRuntime) before start()
+bool started();
+
+// Takes the lock; gives up Python's lock while it has to wait.
+std::unique_lock<std::mutex> lock(State& s);
+// Waits for events with Python's lock given up. The session's lock must not be held.
+void wait_unlocked(State& s, const std::vector<Event>& events);
+
+// Appends the record to the batch for the workers and gives it to the engine of all devices.
+std::vector<Event> apply_global(State& s, const Record& record);
+void publish(State& s);
+// Turns dropped handles into drop records.
+void drain_drops(State& s);
+// The line that the next record is charged to.
+uint32_t current_line(State& s);
+
+// Joins the job of the environment; null if the process runs alone. runtime/link.cpp
+std::unique_ptr<Link> join_job(State& s);
+
+}  // namespace tilewise::session

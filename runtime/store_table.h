@@ -1,0 +1,64 @@
+// What the engine knows of each store: its shape, its tiles on this process's devices, and who still names it.
+//
+// A store is created by the birth in its first record. It goes when it has been dropped by the user and no open group
+// names it; its memory is then given back in stream order. One table an engine; used from the engine's thread only.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "partition/instance.h"
+#include "partition/tiling.h"
+#include "runtime/device.h"
+#include "runtime/record.h"
+
+namespace tilewise {
+
+// Memory on one device of this process that holds a tile, or a whole replicated store.
+struct Instance {
+  int64_t tile = 0;
+  Device* device = nullptr;
+  BufferView buffer;
+  partition::InstanceBox place;      // the box it holds and how that lies in the buffer
+  Event written;                     // the newest write
+  std::vector<Event> readers;        // of other queues, since then
+};
+
+struct StoreState {
+  StoreId id = 0;
+  Dims base_shape;
+  int64_t base_itemsize = 0;
+  uint32_t line = 0;                                     // the record that made it
+  std::shared_ptr<const partition::Tiling> tiling;       // null until placed
+  std::vector<Instance> instances;
+  int open = 0;                                          // open groups that name it
+  bool dropped = false;
+  std::exception_ptr poison;                             // why its values do not exist
+
+  partition::StoreForm form() const { return {base_shape, base_itemsize}; }
+  int64_t count() const { return count_of(base_shape); }
+  int64_t bytes() const { return count() * base_itemsize; }
+};
+
+class StoreTable {
+ public:
+  StoreState& create(const Birth& birth, uint32_t line);
+  StoreState& get(StoreId id);
+  bool contains(StoreId id) const { return stores_.count(id) != 0; }
+  // Gives the memory back if nobody names the store any more; `busy` are events the memory must outlive.
+  void release_if_unused(StoreState& store);
+  void free_instances(StoreState& store);
+  size_t size() const { return stores_.size(); }
+
+  template <class F>
+  void each(F&& f) {
+    for (auto& [id, store] : stores_) f(*store);
+  }
+
+ private:
+  std::unordered_map<StoreId, std::unique_ptr<StoreState>> stores_;
+};
+
+}  // namespace tilewise
