@@ -15,7 +15,7 @@ std::atomic<int> fork_generation{0};
 
 }  // namespace
 
-Progress::Progress(int id) : id_(id), generation_(fork_generation.load()) {}
+Progress::Progress(int id) : id_(id), generation_(generation()) {}
 
 Progress& Progress::make() {
   int id = queue_count.fetch_add(1);
@@ -42,6 +42,8 @@ void Progress::abandon_all() {
   listeners.store(nullptr);
 }
 
+int Progress::generation() { return fork_generation.load(std::memory_order_relaxed); }
+
 // The stores and loads of finished_ and sleepers_ here and in wait() are sequentially consistent: either the sleeper
 // sees the new count, or we see the sleeper.
 void Progress::advance(uint64_t sequence) {
@@ -55,7 +57,7 @@ void Progress::advance(uint64_t sequence) {
 
 void Progress::wait(uint64_t sequence) {
   for (Poll poll; !reached(sequence);) {
-    if (generation_ != fork_generation.load()) {
+    if (generation_ != generation()) {
       throw Error(ErrorKind::kRuntime, "this value was still being computed when the process forked; compute it "
                                        "before the fork, or start processes with 'spawn'");
     }

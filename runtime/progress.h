@@ -31,6 +31,7 @@ class Progress {
   static void listen(ProgressListener& listener);
   // In the child after fork: no thread is left that could finish anything. Waiting for what is unfinished then throws.
   static void abandon_all();
+  static int generation();  // counts forks: what was made under another number belongs to the parent
 
   int id() const { return id_; }
   uint64_t finished() const { return finished_.load(std::memory_order_acquire); }

@@ -51,6 +51,10 @@ bool Poll::again() {
   return std::chrono::steady_clock::now() < end_;
 }
 
+void BriefLock::wait() {
+  for (int looks = 0; taken_.load(std::memory_order_relaxed); ++looks) looks < kQuickLooks ? relax() : void(sched_yield());
+}
+
 std::chrono::nanoseconds Poll::limit() { return std::chrono::nanoseconds(poll_limit_ns.load(std::memory_order_relaxed)); }
 
 void Poll::set_limit(std::chrono::nanoseconds limit) { poll_limit_ns.store(limit.count(), std::memory_order_relaxed); }

@@ -33,4 +33,18 @@ class Poll {
   std::chrono::steady_clock::time_point end_;
 };
 
+// A lock for a few instructions: cheaper than a mutex where nobody else wants it, and gives up the processor where
+// somebody does.
+class BriefLock {
+ public:
+  void lock() {
+    while (taken_.exchange(true, std::memory_order_acquire)) wait();
+  }
+  void unlock() { taken_.store(false, std::memory_order_release); }
+
+ private:
+  void wait();
+  std::atomic<bool> taken_{false};
+};
+
 }  // namespace tilewise

@@ -10,16 +10,20 @@ namespace tilewise::cpu {
 
 namespace {
 
-constexpr int64_t kChunk = 128 << 10;  // bytes, the grain of sharing
+constexpr int64_t kChunk = 128 << 10;    // bytes, the grain of sharing
+constexpr int64_t kLongRow = 4096;       // bytes from which a row is worth a step of its own
+
+enum class Loop { kRow, kRows, kLine, kTiles };
 
 // A piece in plain form. The last `inner` axes belong to the loop, the others are stepped through.
 struct Plan {
   Dims shape, to_strides, from_strides;
   char* to = nullptr;
   const char* from = nullptr;
-  int64_t unit = 0;                // bytes moved at once; for rows the row
+  int64_t unit = 0;                // bytes moved at once; where there are rows, the row
+  Loop loop = Loop::kRow;
+  int inner = 0;                   // axes of the loop
   CopyLoops loops;
-  int inner = 0;                   // 0: rows, 1: one axis, 2: tiles
   int64_t outer = 1;               // steps over the other axes
   int64_t segment = 0, segments = 1;  // of the loop's first axis (of the row's bytes): cut where it is long
   int64_t group = 1;               // (step, segment) pairs in one chunk
@@ -73,14 +77,12 @@ void sort_and_merge(Plan& plan) {
 void choose_loop(Plan& plan) {
   int last = plan.shape.size() - 1;
   plan.loops = copy_loops(plan.unit);
-  if (last < 0 || (plan.to_strides[last] == plan.unit && plan.from_strides[last] == plan.unit)) {
-    if (last >= 0) {  // the axis becomes the row
-      plan.unit *= plan.shape[last];
-      plan.shape.pop_back();
-      plan.to_strides.pop_back();
-      plan.from_strides.pop_back();
-    }
-    plan.inner = 0;
+  if (last < 0) return;
+  if (plan.to_strides[last] == plan.unit && plan.from_strides[last] == plan.unit) {  // the axis becomes the row
+    plan.unit *= plan.shape[last];
+    for (Dims* dims : {&plan.shape, &plan.to_strides, &plan.from_strides}) dims->pop_back();
+    plan.loop = last > 0 && plan.unit < kLongRow ? Loop::kRows : Loop::kRow;
+    plan.inner = plan.loop == Loop::kRows;
     return;
   }
   // The axis along which the source runs: if it is another one, both are cut into tiles.
@@ -89,6 +91,7 @@ void choose_loop(Plan& plan) {
     int64_t stride = std::abs(plan.from_strides[k]);
     if (stride != 0 && stride < std::abs(plan.from_strides[along])) along = k;
   }
+  plan.loop = along == last ? Loop::kLine : Loop::kTiles;
   plan.inner = along == last ? 1 : 2;
   if (plan.inner == 2) move_axis(plan, along, last - 1);
 }
@@ -98,7 +101,7 @@ void cut(Plan& plan) {
   for (int k = 0; k < lead; ++k) plan.outer *= plan.shape[k];
   int64_t extent = plan.inner == 0 ? plan.unit : plan.shape[lead];
   int64_t step = plan.inner == 0 ? 1 : plan.inner == 1 ? plan.unit : plan.unit * plan.shape[lead + 1];  // bytes
-  int64_t grain = plan.inner == 1 ? 1 : plan.inner == 0 ? 4096 : kTileEdge;
+  int64_t grain = plan.inner == 1 ? 1 : plan.inner == 0 ? kLongRow : kTileEdge;
   plan.segment = std::max<int64_t>(1, kChunk / step / grain) * grain;
   plan.segments = (extent + plan.segment - 1) / plan.segment;
   plan.group = std::max<int64_t>(1, kChunk / (step * std::min(extent, plan.segment)));
@@ -129,7 +132,9 @@ void run_segment(const Plan& plan, char* to, const char* from, int64_t segment) 
   int64_t to_stride = plan.to_strides[first], from_stride = plan.from_strides[first];
   to += begin * to_stride;
   from += begin * from_stride;
-  if (plan.inner == 1) {
+  if (plan.loop == Loop::kRows) {
+    copy_rows(to, from, count, to_stride, from_stride, plan.unit);
+  } else if (plan.loop == Loop::kLine) {
     plan.loops.line(to, from, count, to_stride, from_stride);
   } else {
     plan.loops.tiles(to, from, count, to_stride, from_stride, plan.shape[first + 1], plan.to_strides[first + 1],

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/base/error.h"
 
@@ -48,20 +49,99 @@ void line(char* to, const char* from, int64_t n, int64_t to_stride, int64_t from
   }
 }
 
+// ---- Tiles ----------------------------------------------------------------------------------------------------------
+
+// A vector register of items.
+template <class T>
+struct Lanes {
+  static constexpr int kCount = 16 / sizeof(T);
+  typedef T Type __attribute__((vector_size(16)));
+};
+
+// The first (kHalf = 0) or last halves of a and b, item by item in turn.
+template <class T, int kHalf, int... k>
+typename Lanes<T>::Type interleave(typename Lanes<T>::Type a, typename Lanes<T>::Type b,
+                                   std::integer_sequence<int, k...>) {
+  constexpr int kCount = Lanes<T>::kCount;
+  return __builtin_shufflevector(a, b, (k / 2 + kHalf * (kCount / 2) + k % 2 * kCount)...);
+}
+
+// A square of registers transposed: interleaving row r with row r + half, for all rows, as often as the side doubles.
+template <class T>
+void transpose_square(char* to, int64_t to_n, const char* from, int64_t from_m) {
+  constexpr int kCount = Lanes<T>::kCount;
+  using Vector = typename Lanes<T>::Type;
+  using Order = std::make_integer_sequence<int, kCount>;
+  Vector rows[kCount], next[kCount];
+  for (int r = 0; r < kCount; ++r) std::memcpy(&rows[r], from + r * from_m, 16);
+  for (int side = 1; side < kCount; side *= 2) {
+    for (int r = 0; r < kCount / 2; ++r) {
+      next[2 * r] = interleave<T, 0>(rows[r], rows[r + kCount / 2], Order());
+      next[2 * r + 1] = interleave<T, 1>(rows[r], rows[r + kCount / 2], Order());
+    }
+    for (int r = 0; r < kCount; ++r) rows[r] = next[r];
+  }
+  for (int r = 0; r < kCount; ++r) std::memcpy(to + r * to_n, &rows[r], 16);
+}
+
+template <>
+void transpose_square<Bytes16>(char* to, int64_t, const char* from, int64_t) {
+  std::memcpy(to, from, 16);
+}
+
+// A square of whole cache lines on both sides, so that each line is touched once.
+template <class T>
+void transpose_lines(char* to, int64_t to_n, const char* from, int64_t from_m) {
+  constexpr int64_t kSize = sizeof(T), kSide = 64 / kSize, kStep = std::max<int64_t>(16 / kSize, 1);
+  for (int64_t j = 0; j < kSide; j += kStep) {
+    for (int64_t i = 0; i < kSide; i += kStep) {
+      transpose_square<T>(to + i * to_n + j * kSize, to_n, from + i * kSize + j * from_m, from_m);
+    }
+  }
+}
+
+template <class T>
+void tile(char* to, const char* from, int64_t n, int64_t to_n, int64_t from_n, int64_t m, int64_t to_m,
+          int64_t from_m) {
+  for (int64_t i = 0; i < n; ++i) line<T>(to + i * to_n, from + i * from_n, m, to_m, from_m);
+}
+
 // A tile at a time, so that each cache line of source and target is touched once while it is near.
 template <class T>
 void tiles(char* to, const char* from, int64_t n, int64_t to_n, int64_t from_n, int64_t m, int64_t to_m,
            int64_t from_m) {
-  for (int64_t i0 = 0; i0 < n; i0 += kTileEdge) {
-    int64_t i1 = std::min(n, i0 + kTileEdge);
-    for (int64_t j0 = 0; j0 < m; j0 += kTileEdge) {
-      int64_t j1 = std::min(m, j0 + kTileEdge);
-      for (int64_t i = i0; i < i1; ++i) {
-        line<T>(to + i * to_n + j0 * to_m, from + i * from_n + j0 * from_m, j1 - j0, to_m, from_m);
+  constexpr int64_t kSize = sizeof(T);
+  const bool dense = from_n == kSize && to_m == kSize;
+  const int64_t edge = dense ? 64 / kSize : kTileEdge;
+  for (int64_t j = 0; j < m; j += edge) {
+    for (int64_t i = 0; i < n; i += edge) {
+      char* corner = to + i * to_n + j * to_m;
+      const char* source = from + i * from_n + j * from_m;
+      if (dense && i + edge <= n && j + edge <= m) {
+        transpose_lines<T>(corner, to_n, source, from_m);
+      } else {
+        tile<T>(corner, source, std::min(edge, n - i), to_n, from_n, std::min(edge, m - j), to_m, from_m);
       }
     }
   }
 }
+
+// ---- Rows -----------------------------------------------------------------------------------------------------------
+
+// Rows of a length between sizeof(T) and twice that: two moves that may overlap.
+template <class T>
+void short_rows(char* to, const char* from, int64_t n, int64_t to_stride, int64_t from_stride, int64_t bytes) {
+  const int64_t last = bytes - sizeof(T);
+  for (; n > 0; --n, to += to_stride, from += from_stride) {
+    T first = get<T>(from), second = get<T>(from + last);
+    put(to, first);
+    put(to + last, second);
+  }
+}
+
+struct Bytes32 {
+  Bytes16 low, high;
+};
 
 template <class T>
 CopyLoops loops_of() {
@@ -79,6 +159,20 @@ CopyLoops copy_loops(int64_t unit) {
     case 16: return loops_of<Bytes16>();
   }
   TW_CHECK(false, "no copy loops for ", unit, " bytes");
+}
+
+void copy_rows(char* to, const char* from, int64_t n, int64_t to_stride, int64_t from_stride, int64_t bytes) {
+  if (bytes > 64) {
+    for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, bytes);
+    return;
+  }
+  auto rows = bytes >= 32   ? short_rows<Bytes32>
+              : bytes >= 16 ? short_rows<Bytes16>
+              : bytes >= 8  ? short_rows<uint64_t>
+              : bytes >= 4  ? short_rows<uint32_t>
+              : bytes >= 2  ? short_rows<uint16_t>
+                            : short_rows<uint8_t>;
+  rows(to, from, n, to_stride, from_stride, bytes);
 }
 
 }  // namespace tilewise::cpu

@@ -10,14 +10,17 @@ namespace tilewise::cpu {
 struct CopyLoops {
   // n items along one axis.
   void (*line)(char* to, const char* from, int64_t n, int64_t to_stride, int64_t from_stride) = nullptr;
-  // n x m items; the source runs along the first axis, the target along the second.
+  // n x m items. The source runs along the first axis (from_n is its smallest stride), the target along the second.
   void (*tiles)(char* to, const char* from, int64_t n, int64_t to_n, int64_t from_n, int64_t m, int64_t to_m,
                 int64_t from_m) = nullptr;
 };
 
-// Items along the edge of a tile: a multiple of a cache line for every size, while two tiles stay in L1.
+// Items along the edge of a tile: whole cache lines for every size, while two tiles stay in L1.
 inline constexpr int64_t kTileEdge = 64;
 
 CopyLoops copy_loops(int64_t unit);
+
+// n rows of `bytes` contiguous bytes each.
+void copy_rows(char* to, const char* from, int64_t n, int64_t to_stride, int64_t from_stride, int64_t bytes);
 
 }  // namespace tilewise::cpu

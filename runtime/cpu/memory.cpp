@@ -56,19 +56,22 @@ std::string mebibytes(int64_t bytes) { return str((bytes + (1 << 19)) >> 20, " M
 
 }  // namespace
 
+HostMemory::HostMemory(int64_t limit)
+    : limit_(limit), cache_bound_(limit / 8), generation_(Progress::generation()) {}
+
 MemoryUse HostMemory::use() const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(lock_);
   return use_;
 }
 
 void HostMemory::reset_peak() {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(lock_);
   use_.peak = use_.current;
 }
 
 DeviceMemory::DeviceMemory(HostMemory& host, const Queue& queue, int device)
     : host_(host), queue_(queue), device_(device) {
-  std::lock_guard lock(host_.mutex_);
+  std::lock_guard lock(host_.lock_);
   host_.devices_.push_back(this);
 }
 
@@ -91,7 +94,7 @@ size_t DeviceMemory::class_bytes(int index) {
 
 BufferView DeviceMemory::allocate(size_t bytes) {
   if (bytes == 0) return {no_bytes, 0, MemoryKind::kHost, device_};
-  std::unique_lock lock(host_.mutex_);
+  std::unique_lock lock(host_.lock_);
   if (!pending_.empty()) settle_pending();
   Block block = take_cached(bytes);
   if (block.data) {
@@ -123,7 +126,7 @@ DeviceMemory::Block DeviceMemory::take_cached(size_t bytes) {
 }
 
 // New memory from the system, after making room for it.
-DeviceMemory::Block DeviceMemory::obtain(std::unique_lock<std::mutex>& lock, size_t bytes) {
+DeviceMemory::Block DeviceMemory::obtain(std::unique_lock<BriefLock>& lock, size_t bytes) {
   size_t capacity = bytes <= kSmall ? class_bytes(class_of(bytes)) : large_capacity(bytes);
   auto fits = [&](int64_t others) { return static_cast<int64_t>(capacity) <= host_.limit_ - others; };
   while (true) {
@@ -169,7 +172,9 @@ void DeviceMemory::free_block(const Block& block) {
 
 void DeviceMemory::release(const BufferView& buffer, std::span<const Event> after) {
   if (!buffer.data || buffer.data == no_bytes) return;
-  std::lock_guard lock(host_.mutex_);
+  // In a forked child the parent's blocks stay where they are: a thread that is gone may have held the lock.
+  if (host_.generation_ != Progress::generation()) return;
+  std::lock_guard lock(host_.lock_);
   Block block{buffer.data, 0};
   if (buffer.bytes <= kSmall) {
     block.capacity = class_bytes(class_of(buffer.bytes));
@@ -256,7 +261,7 @@ bool DeviceMemory::drop_all_done() {
 
 // Waits, without the lock, for one event that keeps a block of this device from being given back; false when there is
 // none.
-bool DeviceMemory::wait_for_cached(std::unique_lock<std::mutex>& lock) {
+bool DeviceMemory::wait_for_cached(std::unique_lock<BriefLock>& lock) {
   std::vector<Event> events;
   if (!pending_.empty()) {
     events = pending_.front().after;

@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/base/park.h"
 #include "runtime/device.h"
 
 namespace tilewise::cpu {
@@ -25,7 +26,7 @@ class DeviceMemory;
 
 class HostMemory {
  public:
-  explicit HostMemory(int64_t limit) : limit_(limit), cache_bound_(limit / 8) {}
+  explicit HostMemory(int64_t limit);
   int64_t limit() const { return limit_; }
   MemoryUse use() const;
   void reset_peak();
@@ -34,7 +35,8 @@ class HostMemory {
   friend class DeviceMemory;
 
   int64_t limit_, cache_bound_;
-  mutable std::mutex mutex_;
+  int generation_;  // of forks
+  mutable BriefLock lock_;
   MemoryUse use_;
   uint64_t clock_ = 0;  // counts releases
   int colour_ = 0;      // of the next mapped block, see map_block()
@@ -71,7 +73,7 @@ class DeviceMemory {
   static size_t class_bytes(int index);
 
   Block take_cached(size_t bytes);
-  Block obtain(std::unique_lock<std::mutex>& lock, size_t bytes);
+  Block obtain(std::unique_lock<BriefLock>& lock, size_t bytes);
   Block new_block(size_t capacity);
   void free_block(const Block& block);
   void keep(const Block& block);
@@ -79,7 +81,7 @@ class DeviceMemory {
   void trim(int64_t bound);
   bool drop_oldest();
   bool drop_all_done();
-  bool wait_for_cached(std::unique_lock<std::mutex>& lock);
+  bool wait_for_cached(std::unique_lock<BriefLock>& lock);
 
   HostMemory& host_;
   const Queue& queue_;

@@ -74,7 +74,7 @@ class CpuDevice : public ::testing::Test {
 TEST_F(CpuDevice, RunsLaunchesInOrder) {
   for (int count : {1, 3, 7}) {
     for (Device* device : cpus(count).devices()) {
-      for (size_t bytes : {80, 8'000'000}) {
+      for (size_t bytes : {80, 800'000}) {
         BufferView values = device->allocate(bytes);
         std::memset(values.data, 0, bytes);
         for (int i = 1; i <= 10; ++i) add(*device, values, i);

@@ -1,0 +1,103 @@
+#include "runtime/cpu/topology.h"
+
+#include <gtest/gtest.h>
+
+#include <sched.h>
+#include <set>
+#include <thread>
+
+namespace tilewise::cpu {
+
+namespace {
+
+Topology of_cores(int count, bool whole) {
+  Topology topology;
+  for (int k = 0; k < count; ++k) topology.cores.push_back({k, k / 4, {k}});
+  topology.whole_machine = whole;
+  return topology;
+}
+
+std::vector<int> numbers(const Topology& topology) {
+  std::vector<int> result;
+  for (const Core& core : topology.cores) result.push_back(core.number);
+  return result;
+}
+
+TEST(Topology, FindsTheCoresOfTheMask) {
+  Topology found = find_topology();
+  ASSERT_FALSE(found.cores.empty());
+  EXPECT_GT(found.memory, 1 << 20);
+  EXPECT_GE(found.domains, 1);
+  std::set<int> seen;
+  cpu_set_t mask;
+  sched_getaffinity(0, sizeof(mask), &mask);
+  for (const Core& core : found.cores) {
+    EXPECT_FALSE(core.cpus.empty());
+    for (int cpu : core.cpus) {
+      EXPECT_TRUE(seen.insert(cpu).second);
+      EXPECT_TRUE(CPU_ISSET(cpu, &mask));
+    }
+  }
+}
+
+TEST(Topology, ABoundThreadSeesItsCoreOnly) {
+  Core core = find_topology().cores.back();
+  std::thread([&] {
+    ASSERT_TRUE(bind_this_thread(core));
+    Topology found = find_topology();
+    ASSERT_EQ(found.cores.size(), 1u);
+    EXPECT_EQ(found.cores[0].cpus, core.cpus);
+    EXPECT_EQ(affinity_mask(), std::to_string(core.cpus[0]) + (core.cpus.size() > 1 ? "," + std::to_string(core.cpus[1]) : ""));
+  }).join();
+}
+
+TEST(Topology, RanksOnTheWholeMachineDivideIt) {
+  EXPECT_EQ(numbers(deal_to_rank(of_cores(8, true), 0, 1)).size(), 8u);
+  EXPECT_EQ(numbers(deal_to_rank(of_cores(8, true), 1, 2)), (std::vector{4, 5, 6, 7}));
+  EXPECT_EQ(numbers(deal_to_rank(of_cores(8, true), 0, 3)), (std::vector{0, 1}));
+  EXPECT_EQ(numbers(deal_to_rank(of_cores(8, true), 2, 3)), (std::vector{5, 6, 7}));
+  EXPECT_FALSE(deal_to_rank(of_cores(8, true), 2, 3).shared);
+  EXPECT_EQ(deal_to_rank(of_cores(8, true), 1, 2).domains, 1);
+}
+
+TEST(Topology, RanksWithMasksOfTheirOwnKeepThem) {
+  EXPECT_EQ(numbers(deal_to_rank(of_cores(2, false), 1, 2)), (std::vector{0, 1}));
+}
+
+TEST(Topology, EqualMasksAreDivided) {
+  std::vector<std::string> masks{"0,1,2,3", "4,5,6,7", "0,1,2,3", "4,5,6,7"};
+  EXPECT_EQ(numbers(deal_to_rank(of_cores(4, false), 0, 4, masks)), (std::vector{0, 1}));
+  EXPECT_EQ(numbers(deal_to_rank(of_cores(4, false), 2, 4, masks)), (std::vector{2, 3}));
+}
+
+TEST(Topology, MoreRanksThanCoresShareThem) {
+  for (int rank = 0; rank < 5; ++rank) {
+    Topology mine = deal_to_rank(of_cores(2, true), rank, 5);
+    EXPECT_EQ(mine.cores.size(), 1u);
+    EXPECT_TRUE(mine.shared);
+  }
+}
+
+TEST(Topology, DevicesGetNeighbours) {
+  for (int cores : {1, 2, 7, 64}) {
+    for (int devices : {1, 2, 3, 7, 100}) {
+      std::vector<CoreRange> ranges = deal_to_devices(cores, devices);
+      ASSERT_EQ(ranges.size(), static_cast<size_t>(devices));
+      int next = 0;
+      for (const CoreRange& range : ranges) {
+        EXPECT_GE(range.count, 1);
+        EXPECT_GE(range.first, 0);
+        EXPECT_LE(range.first + range.count, cores);
+        if (devices <= cores) {
+          EXPECT_EQ(range.first, next);
+        }
+        next = range.first + range.count;
+      }
+      EXPECT_EQ(next, cores);
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace tilewise::cpu
