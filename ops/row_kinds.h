@@ -31,7 +31,7 @@ inline constexpr LoopSet Int64s = loop_bit(DType::kInt64) | loop_bit(DType::kUIn
 enum class Result : uint8_t { Same, Bool, Real, Complex, Int32, UInt8 };
 
 // Flags of a row.
-enum RowFlag : uint8_t {
+enum RowFlag : uint16_t {
   Plain = 0,
   Commutes = 1,
   Reduces = 2,       // associative enough for a tree; np.ufunc.reduce runs natively
@@ -41,6 +41,11 @@ enum RowFlag : uint8_t {
   SecondInt64 = 32,  // the second operand is int64 whatever the loop
   SecondOther = 64,  // int64 with uint64 and uint64 with int64
   HalfBits = 128,    // fn takes float16 itself; for other rows it is computed in float and rounded
+  // Where type resolution (ops/type_rules.h) departs from "the first loop that every operand casts to safely":
+  NoBools = 256,     // bools alone are refused, not computed as int8
+  Strict = 512,      // only the loop of the common type, and NumPy's other message where there is none
+  IntsToDouble = 1024,  // integers and bools alone are computed in float64
+  Truths = 2048,     // operands of different types are all cast to bool
 };
 
 // How the row raises warnings. Exact arithmetic takes what the hardware (or feraiseexcept) says; functions are
