@@ -96,8 +96,26 @@ def steps(quick):
         for name, before, env in configurations(quick):
             yield cases(f"cases_{name}", before, env)
     if not quick:
+        for python in other_pythons():
+            name = Path(python).name
+            yield Step(name, ["tests/with_python", python, str(RESULTS / f"{name}.xml")], "junit",
+                       {"TILEWISE_TEST_QUICK": "1", "TILEWISE_TEST_CONFIG": name}, limit_s=1800)
         yield built("cpp_asan_ubsan", "asan-ubsan")
         yield built("cpp_tsan", "tsan", extra=("-L", "'test_comm|test_runtime'"))
+
+
+def other_pythons():
+    """Interpreters of the supported versions, besides the one of .venv: on the path, or pyenv's."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    for minor in range(11, 14):
+        if minor != sys.version_info[1]:
+            name = f"python3.{minor}"
+            found = [*map(str, sorted(pyenv.glob(f"3.{minor}.*/bin/{name}"))), shutil.which(name)]
+            yield from [path for path in found if path and works(path)][:1]
+
+
+def works(python):
+    return subprocess.run([python, "-c", "import ensurepip"], capture_output=True).returncode == 0
 
 
 def run(step, env):

@@ -75,6 +75,9 @@ def gpus():
 
 
 def print_info():
-    for what, text in rows():
-        print(f"{what:11s} {text}")
+    text = "".join(f"{what:11s} {text}\n" for what, text in rows())
+    try:
+        print(text, end="", flush=True)
+    except BrokenPipeError:  # the reader, `head` for one, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return 0

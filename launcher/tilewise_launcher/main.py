@@ -26,7 +26,9 @@ def main(argv=None):
         print(f"tilewise: there is no file {program[0]}", file=sys.stderr)
         return 2
     sys.stdout.flush()
-    os.execvpe(words[0], words, {**os.environ, **added})
+    # The stamp of a process that imported Tilewise, should one have started us: a job of its own begins here.
+    environ = {name: value for name, value in os.environ.items() if name != "TILEWISE_FIRST_PROCESS"}
+    os.execvpe(words[0], words, environ | added)
 
 
 if __name__ == "__main__":

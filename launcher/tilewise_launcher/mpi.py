@@ -77,4 +77,5 @@ def missing(environ):
 
 def passed_on(environ):
     """Names of the variables that remote ranks get."""
-    return sorted(n for n in environ if n in PASSED_ON or n.startswith(PASSED_PREFIXES))
+    return sorted(n for n in environ
+                  if n in PASSED_ON or n.startswith(PASSED_PREFIXES) and n != "TILEWISE_FIRST_PROCESS")

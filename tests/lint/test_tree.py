@@ -9,7 +9,7 @@ from tree import ROOT, files
 
 TOP = {"CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "pyproject.toml", "runtime", "partition", "comm",
        "ops", "python", "launcher", "tests", "scaling", "docs"}
-CODE = {".h", ".hpp", ".cpp", ".cc", ".cu", ".cuh", ".py", ".def"}
+CODE = {".h", ".hpp", ".cpp", ".cc", ".cu", ".cuh", ".py", ".def", ".inc"}
 
 
 def test_top_level_entries():

@@ -36,6 +36,10 @@ def ranks():
     return next((int(os.environ[name]) for name in RANK_VARIABLES if name in os.environ), 1)
 
 
+# Where tests marked `alone` run: by hand, in the first configuration, and under each other version of Python.
+ONE_PROCESS = ranks() == 1 and (CONFIG in ("by hand", "python_default") or CONFIG.startswith("python3"))
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: not part of tests/run --quick")
     config.addinivalue_line("markers", "alone: runs in one process only, not under mpirun")
@@ -50,7 +54,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if QUICK and item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.skip(reason="slow"))
-        if item.get_closest_marker("alone") and (ranks() > 1 or CONFIG not in ("by hand", "python_default")):
+        if item.get_closest_marker("alone") and not ONE_PROCESS:
             item.add_marker(pytest.mark.skip(reason="needs no second configuration"))
 
 
