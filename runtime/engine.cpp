@@ -72,6 +72,7 @@ Engine::Engine(Job job, int64_t min_tile)
           }
         } leave{*this, group};
         GroupLowering(lowering_, group).issue();
+        if (steps_.reports.size() > 256) look_at_reports();
       }) {}
 
 std::vector<Event> Engine::apply(const Record& record) {
@@ -161,6 +162,36 @@ std::vector<Event> Engine::read(const Record& record) {
   };
   step.add(std::move(task));
   return step.issue(lowering_.next_tag++);
+}
+
+// Folds the reports of finished tasks into fp_met_; the others stay.
+void Engine::look_at_reports() {
+  auto& reports = steps_.reports;
+  auto unfinished = reports.begin();
+  for (auto& report : reports) {
+    if (!done(report->finished)) {
+      *unfinished++ = std::move(report);
+      continue;
+    }
+    for (size_t i = 0; i < report->flags.size(); ++i) {
+      const uint8_t kinds = report->flags[i] & report->watch;
+      if (!kinds) continue;
+      const Opcode op = report->program->code[i].op;
+      uint32_t line = 0;
+      for (auto [of, at] : report->lines)
+        if (of == op) line = at;
+      fp_met_[{op, line}] |= kinds;
+    }
+  }
+  reports.erase(unfinished, reports.end());
+}
+
+std::vector<FpEvent> Engine::take_fp_events() {
+  look_at_reports();
+  std::vector<FpEvent> events;
+  for (auto [where, kinds] : fp_met_) events.push_back({where.first, where.second, kinds});
+  fp_met_.clear();
+  return events;
 }
 
 std::vector<Event> Engine::pending() const {

@@ -12,6 +12,13 @@
 
 namespace tilewise {
 
+// A floating-point condition that an operation met: FpKind bits.
+struct FpEvent {
+  Opcode op = 0;
+  uint32_t line = 0;
+  uint8_t kinds = 0;
+};
+
 class Engine {
  public:
   Engine(Job job, int64_t min_tile);
@@ -25,6 +32,8 @@ class Engine {
   // Throws the first failure of a finished task since the last call.
   void check();
   // Whether a record has named the store and it still exists.
+  // What finished tasks met since the last call, each (operation, line) once.
+  std::vector<FpEvent> take_fp_events();
   StoreTable& stores() { return stores_; }
   const Job& job() const { return job_; }
   void count_into(std::map<std::string, double>* counters, const std::string& prefix) const;
@@ -33,6 +42,7 @@ class Engine {
   void host_data(const Record& record);
   std::vector<Event> read(const Record& record);
   void call(const Record& record);
+  void look_at_reports();
 
   Job job_;
   StoreTable stores_;
@@ -40,6 +50,7 @@ class Engine {
   ProgramCache programs_;
   Lowering lowering_;
   Window window_;
+  std::map<std::pair<Opcode, uint32_t>, uint8_t> fp_met_;
   double records_ = 0, groups_ = 0, grouped_records_ = 0;
 };
 

@@ -20,6 +20,7 @@ struct Group::Mark {
 Group::Group(uint64_t serial, const Record& first) : serial(serial) {
   const Ref& shape_of = first.kind == RecordKind::kReduce ? first.inputs[0] : first.outputs[0];
   domain = shape_of.view.shape;
+  watch = first.watch;
 }
 
 Group::Mark Group::mark() const {
@@ -365,6 +366,7 @@ std::optional<std::string> Group::join_reduce(const Record& record) {
 std::optional<std::string> Group::join(const Record& record, StoreTable& stores) {
   const int more = static_cast<int>(record.inputs.size()) + record.params.size() + record.code.size() + 2;
   if (static_cast<int>(program.code.size()) + more > kGroupInstructions && records > 0) return "the group is full";
+  if (record.watch != watch) return "another error state";
   const Mark before = mark();
   auto why = record.kind == RecordKind::kReduce ? join_reduce(record) : join_elementwise(record, stores);
   if (why) {
@@ -374,6 +376,10 @@ std::optional<std::string> Group::join(const Record& record, StoreTable& stores)
   }
   ++records;
   lines.push_back(record.line);
+  if (watch) {
+    for (const Instr& instr : record.code) op_lines.push_back({instr.op, record.line});
+    if (record.kind == RecordKind::kReduce) op_lines.push_back({kReduce, record.line});
+  }
   return std::nullopt;
 }
 

@@ -76,6 +76,8 @@ class Group {
   std::vector<std::pair<int, int>> merged;
   std::vector<StoreId> named;     // one entry for each time a record names a store
   std::vector<uint32_t> lines;
+  uint8_t watch = 0;              // FpKind bits asked for; the same for all records of the group
+  std::vector<std::pair<Opcode, uint32_t>> op_lines;  // which Python line brought which operation, for warnings
   int records = 0;
 
  private:

@@ -75,6 +75,13 @@ void GroupLowering::add_task(StepBuilder& step, const Box& box, const std::share
   run.params = params_;
   run.origin = box.lo;
   run.extents = box.shape();
+  if (group_.watch && l_.job.rank_of(device) == l_.job.rank) {
+    run.report = std::make_shared<FpReport>();
+    run.report->program = form;
+    run.report->flags.resize(form->code.size());
+    run.report->watch = group_.watch;
+    run.report->lines = group_.op_lines;
+  }
   run.fixed_axes = indexed_ || !reduced_.empty();
   for (const Instr& instr : form->code) {
     if (instr.op == kLoad) {

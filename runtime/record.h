@@ -40,6 +40,7 @@ struct Birth {
 
 struct Record {
   RecordKind kind = RecordKind::kElementwise;
+  uint8_t watch = 0;  // FpKind bits that somebody wants to hear of (NumPy's errstate)
   uint32_t line = 0;  // number of the Python line in the session's table; 0 if unknown
 
   std::vector<Birth> births;

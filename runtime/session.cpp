@@ -144,6 +144,21 @@ void set_line_hooks(LineHook hook, LineText text) {
   state().line_text = text;
 }
 
+void set_watch_hook(WatchHook hook) { state().watch_hook = hook; }
+
+std::vector<FpWarning> take_fp_warnings() {
+  State& s = state();
+  auto held = lock(s);
+  std::vector<FpWarning> warnings;
+  for (Engine* engine : {s.known.get(), s.global.get()}) {
+    for (const FpEvent& event : engine->take_fp_events()) {
+      const std::string_view name = event.op >= kFirstRow ? op_info(event.op).name : event.op == kCast ? "cast" : "reduce";
+      warnings.push_back({std::string(name), event.kinds, s.lines.at(event.line)});
+    }
+  }
+  return warnings;
+}
+
 void set_blocking_hooks(BlockingHooks hooks) { state().blocking = hooks; }
 
 std::map<std::string, double> counters() {

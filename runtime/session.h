@@ -50,6 +50,17 @@ std::map<std::string, double> counters();
 void reset_peaks();
 void count(const std::string& name, double amount = 1);  // "fallback.numpy.sort"
 
+// Floating-point conditions met by work that has finished, for NumPy's warnings.
+struct FpWarning {
+  std::string operation;  // NumPy's name
+  uint8_t kinds = 0;      // FpKind bits
+  SourceLine line;
+};
+std::vector<FpWarning> take_fp_warnings();
+// Which kinds are not ignored at this moment (NumPy's errstate): FpKind bits, asked for each record.
+using WatchHook = uint8_t (*)();
+void set_watch_hook(WatchHook hook);
+
 // Human text for `tilewise info`.
 std::string describe();
 

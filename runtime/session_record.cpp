@@ -187,6 +187,7 @@ void record(Record& r, const Array* const* in, const Array* const* out) {
   auto held = lock(s);
   drain_drops(s);
   r.line = current_line(s);
+  if (s.watch_hook) r.watch = s.watch_hook();
   if (leader_alone(in, r.inputs.size(), out, r.outputs.size())) {
     for (size_t i = 0; i < r.outputs.size(); ++i) forget_copy(s, *out[i]->store);
     for (size_t i = 0; i < r.inputs.size(); ++i) {

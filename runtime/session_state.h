@@ -38,6 +38,7 @@ struct State {
   std::map<std::string, double> counts;
   LineHook line_hook = nullptr;
   LineText line_text = nullptr;
+  WatchHook watch_hook = nullptr;
   BlockingHooks blocking;
   std::map<std::pair<const void*, int>, uint32_t> line_numbers;
   std::vector<SourceLine> lines{{}};

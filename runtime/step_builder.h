@@ -20,6 +20,15 @@
 
 namespace tilewise {
 
+// What the instructions of a group's tasks met: FpKind bits, filled in while they run.
+struct FpReport {
+  std::shared_ptr<const Program> program;
+  std::vector<uint8_t> flags;  // one an instruction
+  uint8_t watch = 0;
+  std::vector<std::pair<Opcode, uint32_t>> lines;
+  Event finished;
+};
+
 // A run of a scalar program as a task: operand i of the task is access accesses[i] of the program (inputs first).
 struct ProgramRun {
   std::shared_ptr<const Program> program;
@@ -28,6 +37,7 @@ struct ProgramRun {
   Dims extents;
   SmallVec<int, 8> accesses;           // one an operand; -1 - r for the output that takes reduction r's nodes
   std::vector<ReduceTarget> reductions;
+  std::shared_ptr<FpReport> report;    // null: nobody asks
   bool fixed_axes = false;             // the program reads frame coordinates or reduces: axes stay as they are
 };
 
@@ -36,6 +46,7 @@ struct StepTask : Task {
 };
 
 struct StepCounters {
+  std::vector<std::shared_ptr<FpReport>> reports;  // of tasks enqueued since the engine last looked
   double tasks = 0, local_bytes = 0, sent_bytes = 0, messages = 0;
 };
 

@@ -175,10 +175,13 @@ void StepBuilder::run_task(StepTask& task, Bind& bind) {
     std::vector<Operand> operands;
     std::vector<ReduceTarget> reductions;
     const Launch launch = make_launch(*task.run, bound, &operands, &reductions);
-    // The parameters live as long as the program does: both are kept by one handle.
-    auto keep = std::make_shared<std::pair<std::shared_ptr<const Program>, std::shared_ptr<const std::vector<Scalar>>>>(
-        task.run->program, task.run->params);
+    // What the launch points to lives as long as the task.
+    auto keep = std::make_shared<ProgramRun>(*task.run);
     event = device->run(launch, keep, after);
+    if (task.run->report) {
+      task.run->report->finished = event;
+      counters_.reports.push_back(task.run->report);
+    }
   } else {
     const size_t inputs = task.inputs.size();
     event = device->call(

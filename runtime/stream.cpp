@@ -106,6 +106,7 @@ void encode(const Record& record, std::vector<char>* to) {
     return;
   }
   w.number(record.line);
+  w.number(record.watch);
   w.number(record.births.size());
   for (const Birth& birth : record.births) {
     w.number(birth.store);
@@ -155,6 +156,7 @@ Record decode(const char** at, const char* end) {
     return record;
   }
   record.line = static_cast<uint32_t>(r.number());
+  record.watch = static_cast<uint8_t>(r.number());
   record.births.resize(r.count());
   for (Birth& birth : record.births) {
     birth.store = r.number();
