@@ -87,6 +87,7 @@ def configurations(quick):
 def steps(quick):
     yield ctest("cpp", "release")
     yield pytest("lint", "lint")
+    yield pytest("ops", "ops")
     if not any((ROOT / "python/bind").glob("*.cpp")):
         yield pytest("python_default", "python")
     else:

@@ -28,12 +28,18 @@ __attribute__((visibility("default"))) int tw_rows() {
   return op_count();
 }
 
-// "name arity helper ulp exact fp", then for each loop " dtype,operands...,result" as numbers of dtypes.
+// Whether another interpreter than the reference is installed.
+__attribute__((visibility("default"))) int tw_has_simd() {
+  ops::install();
+  return interpreter().run != ops::reference_interpreter().run;
+}
+
+// "name arity helper ulp", then for each loop " dtype,operands...,result" as numbers of dtypes.
 __attribute__((visibility("default"))) const char* tw_row(int index) {
   static std::string text;
   const Opcode op = static_cast<Opcode>(kFirstRow + index);
   const ops::Row& row = ops::row(op);
-  text = str(row.info.name, " ", int{row.info.arity}, " ", row.flags & ops::Helper ? 1 : 0, " ", row.ulp, " ", int{row.fp});
+  text = str(row.info.name, " ", int{row.info.arity}, " ", row.flags & ops::Helper ? 1 : 0, " ", row.ulp);
   for (int d = 0; d < kNumericDTypes; ++d) {
     const DType loop = static_cast<DType>(d);
     if (!row.info.has_loop(loop)) continue;
