@@ -1,0 +1,97 @@
+// Comparisons of every real type, to bools.
+#include "ops/simd/families.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/simd/compare.cpp"
+#include "ops/simd/targets.h"
+#include <hwy/foreach_target.h>
+
+#include "ops/simd/loops-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tilewise::ops::simd::HWY_NAMESPACE {
+namespace {
+
+struct EqualOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a, V b) { return hn::Eq(a, b); }
+};
+struct NotEqualOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a, V b) { return hn::Ne(a, b); }
+};
+struct LessOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a, V b) { return hn::Lt(a, b); }
+};
+struct GreaterOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a, V b) { return hn::Gt(a, b); }
+};
+// Integers have no Le everywhere: not greater. Floats do, and NaN makes the difference.
+struct LessEqualOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a, V b) {
+    if constexpr (hwy::IsFloat<hn::TFromV<V>>()) return hn::Le(a, b);
+    else return hn::Not(hn::Gt(a, b));
+  }
+};
+struct GreaterEqualOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a, V b) {
+    if constexpr (hwy::IsFloat<hn::TFromV<V>>()) return hn::Ge(a, b);
+    else return hn::Not(hn::Lt(a, b));
+  }
+};
+
+template <class T, class Op>
+void compare(const Call& c, int64_t count) {
+  const Full<T> d;
+  const size_t n = hn::Lanes(d), step_a = c.step[0] * n, step_b = c.step[1] * n;
+  const T *a = operand<T>(c, 0), *b = operand<T>(c, 1);
+  uint8_t* out = result<uint8_t>(c);
+  for (uint8_t* end = out + count; out < end; out += n, a += step_a, b += step_b)
+    store_mask(d, Op::apply(hn::LoadU(d, a), hn::LoadU(d, b)), out);
+}
+
+template <class T>
+KernelInfo find_in(Opcode row) {
+  switch (row) {
+    case op::equal: return kernel<T>(&compare<T, EqualOp>);
+    case op::not_equal: return kernel<T>(&compare<T, NotEqualOp>);
+    case op::less: return kernel<T>(&compare<T, LessOp>);
+    case op::less_equal: return kernel<T>(&compare<T, LessEqualOp>);
+    case op::greater: return kernel<T>(&compare<T, GreaterOp>);
+    case op::greater_equal: return kernel<T>(&compare<T, GreaterEqualOp>);
+    default: return {};
+  }
+}
+
+}  // namespace
+
+KernelInfo find_compare(Opcode row, DType dtype) {
+  switch (dtype) {
+    case DType::kBool:
+    case DType::kUInt8: return find_in<uint8_t>(row);
+    case DType::kInt8: return find_in<int8_t>(row);
+    case DType::kInt16: return find_in<int16_t>(row);
+    case DType::kInt32: return find_in<int32_t>(row);
+    case DType::kInt64: return find_in<int64_t>(row);
+    case DType::kUInt16: return find_in<uint16_t>(row);
+    case DType::kUInt32: return find_in<uint32_t>(row);
+    case DType::kUInt64: return find_in<uint64_t>(row);
+    case DType::kFloat32: return find_in<float>(row);
+    case DType::kFloat64: return find_in<double>(row);
+    default: return {};
+  }
+}
+
+}  // namespace tilewise::ops::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tilewise::ops::simd {
+HWY_EXPORT(find_compare);
+KernelInfo find_compare_kernel(Opcode row, DType dtype) { return HWY_DYNAMIC_DISPATCH(find_compare)(row, dtype); }
+}  // namespace tilewise::ops::simd
+#endif

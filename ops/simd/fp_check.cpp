@@ -1,0 +1,66 @@
+#include "ops/simd/fp_check.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ops/op_table.h"
+#include "ops/ref/loop.h"
+#include "ops/simd/block_copy.h"
+#include "runtime/launch.h"
+
+namespace tilewise::ops::simd {
+
+namespace {
+
+constexpr int64_t kChunk = 64;
+
+// Whether a result is NaN or infinite, or (tiny) zero or subnormal.
+template <class Bits, int kMantissa>
+bool rare(const char* p, int64_t count, bool tiny) {
+  constexpr Bits top = static_cast<Bits>(~Bits{0}) >> 1 & static_cast<Bits>(~((Bits{1} << kMantissa) - 1));
+  Bits found = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    Bits bits;
+    std::memcpy(&bits, p + i * sizeof bits, sizeof bits);
+    bits &= top;
+    found |= static_cast<Bits>(bits == top) | static_cast<Bits>(tiny & (bits == 0));
+  }
+  return found != 0;
+}
+
+bool rare_results(DType type, const char* p, int64_t count, bool tiny) {
+  switch (type) {
+    case DType::kFloat16: return rare<uint16_t, 10>(p, count, tiny);
+    case DType::kFloat32: return rare<uint32_t, 23>(p, count, tiny);
+    case DType::kFloat64: return rare<uint64_t, 52>(p, count, tiny);
+    case DType::kComplex64: return rare<uint32_t, 23>(p, 2 * count, tiny);
+    case DType::kComplex128: return rare<uint64_t, 52>(p, 2 * count, tiny);
+    default: return true;
+  }
+}
+
+}  // namespace
+
+uint8_t explicit_fp_flags(const Step& step, const Call& call, int64_t count) {
+  const OpInfo& info = op_info(step.op);
+  const DType type = info.result_type(step.dtype);
+  const int size = itemsize(type);
+  uint8_t flags = 0;
+  alignas(64) char scalars[3][kChunk * 16];
+  alignas(64) char result[kChunk * 16];
+  int sizes[3] = {};
+  for (int k = 0; k < step.arity; ++k) {
+    sizes[k] = itemsize(info.operand_type(k, step.dtype));
+    if (!call.step[k]) fill(scalars[k], call.in[k], kChunk, sizes[k]);
+  }
+  for (int64_t i = 0; i < count; i += kChunk) {
+    const int64_t n = std::min(kChunk, count - i);
+    if (!rare_results(type, call.out + i * size, n, step.fp & Tiny)) continue;
+    const void* in[3] = {};
+    for (int k = 0; k < step.arity; ++k) in[k] = call.step[k] ? call.in[k] + i * sizes[k] : scalars[k];
+    ref::find_loop(step.op, step.dtype)(in, result, n, &flags);
+  }
+  return flags;
+}
+
+}  // namespace tilewise::ops::simd

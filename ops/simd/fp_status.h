@@ -1,0 +1,35 @@
+// The processor's sticky floating-point flags as FpKind bits: read, and cleared only where one is set, since clearing
+// is slow and reading is not.
+#pragma once
+
+#include <cfenv>
+#include <cstdint>
+
+#include "runtime/launch.h"
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+namespace tilewise::ops::simd {
+
+#if defined(__SSE2__)
+// Kernels use SSE and AVX only, whose flags are in MXCSR: invalid 1, divide 4, overflow 8, underflow 16.
+inline uint8_t take_fp_status() {
+  const unsigned status = _mm_getcsr();
+  if (!(status & 0x1du)) return 0;
+  _mm_setcsr(status & ~0x3fu);
+  return static_cast<uint8_t>((status & 1 ? kFpInvalid : 0) | (status & 4 ? kFpDivide : 0) | (status & 8 ? kFpOverflow : 0) |
+                              (status & 16 ? kFpUnderflow : 0));
+}
+#else
+inline uint8_t take_fp_status() {
+  const int raised = std::fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
+  if (!raised) return 0;
+  std::feclearexcept(FE_ALL_EXCEPT);
+  return static_cast<uint8_t>((raised & FE_INVALID ? kFpInvalid : 0) | (raised & FE_DIVBYZERO ? kFpDivide : 0) |
+                              (raised & FE_OVERFLOW ? kFpOverflow : 0) | (raised & FE_UNDERFLOW ? kFpUnderflow : 0));
+}
+#endif
+
+}  // namespace tilewise::ops::simd

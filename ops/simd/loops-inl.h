@@ -1,0 +1,126 @@
+// Loops over a block for kernels of one, two and three operands, as templates over the operation on vectors.
+//
+// Compiled once for each instruction set (Highway's foreach_target). An operation is a type with a static `apply(d, a,
+// ...)`. A scalar operand is read again from its one vector, which costs nothing beside the store.
+#if defined(TW_SIMD_LOOPS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef TW_SIMD_LOOPS_INL_H
+#undef TW_SIMD_LOOPS_INL_H
+#else
+#define TW_SIMD_LOOPS_INL_H
+#endif
+
+#include <hwy/highway.h>
+
+#include "ops/simd/kernel.h"
+
+// An operation on vectors as a type, from an expression of a, b, c over the tag d.
+#ifndef TW_OP2
+#define TW_OP1(name, ...)                                                     \
+  struct name {                                                               \
+    template <class D, class V>                                               \
+    static HWY_INLINE V apply([[maybe_unused]] D d, V a) {                    \
+      return __VA_ARGS__;                                                     \
+    }                                                                         \
+  };
+#define TW_OP2(name, ...)                                                     \
+  struct name {                                                               \
+    template <class D, class V>                                               \
+    static HWY_INLINE V apply([[maybe_unused]] D d, V a, V b) {               \
+      return __VA_ARGS__;                                                     \
+    }                                                                         \
+  };
+#define TW_OP3(name, ...)                                                     \
+  struct name {                                                               \
+    template <class D, class V>                                               \
+    static HWY_INLINE V apply([[maybe_unused]] D d, V a, V b, V c) {          \
+      return __VA_ARGS__;                                                     \
+    }                                                                         \
+  };
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace tilewise::ops::simd::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+using Full = hn::ScalableTag<T>;
+
+template <class T>
+HWY_INLINE const T* operand(const Call& c, int k) { return reinterpret_cast<const T*>(c.in[k]); }
+template <class T>
+HWY_INLINE T* result(const Call& c) { return reinterpret_cast<T*>(c.out); }
+
+template <class T, class Op>
+void unary(const Call& c, int64_t count) {
+  const Full<T> d;
+  const size_t n = hn::Lanes(d), step = c.step[0] * n;
+  const T* a = operand<T>(c, 0);
+  T* out = result<T>(c);
+  for (T* end = out + count; out < end; out += n, a += step) hn::StoreU(Op::apply(d, hn::LoadU(d, a)), d, out);
+}
+
+template <class T, class Op>
+void binary(const Call& c, int64_t count) {
+  const Full<T> d;
+  const size_t n = hn::Lanes(d), step_a = c.step[0] * n, step_b = c.step[1] * n;
+  const T* a = operand<T>(c, 0);
+  const T* b = operand<T>(c, 1);
+  T* out = result<T>(c);
+  for (T* end = out + count; out < end; out += n, a += step_a, b += step_b)
+    hn::StoreU(Op::apply(d, hn::LoadU(d, a), hn::LoadU(d, b)), d, out);
+}
+
+template <class T, class Op>
+void ternary(const Call& c, int64_t count) {
+  const Full<T> d;
+  const size_t n = hn::Lanes(d), step_a = c.step[0] * n, step_b = c.step[1] * n, step_c = c.step[2] * n;
+  const T *a = operand<T>(c, 0), *b = operand<T>(c, 1), *e = operand<T>(c, 2);
+  T* out = result<T>(c);
+  for (T* end = out + count; out < end; out += n, a += step_a, b += step_b, e += step_c)
+    hn::StoreU(Op::apply(d, hn::LoadU(d, a), hn::LoadU(d, b), hn::LoadU(d, e)), d, out);
+}
+
+// Bools are bytes 0 and 1. A mask of T lanes to and from as many bytes.
+template <class D>
+HWY_INLINE void store_mask(D d, hn::Mask<D> mask, uint8_t* out) {
+  using T = hn::TFromD<D>;
+  const hn::RebindToUnsigned<D> du;
+  const auto ones = hn::IfThenElseZero(hn::RebindMask(du, mask), hn::Set(du, 1));
+  if constexpr (sizeof(T) == 1) {
+    hn::StoreU(ones, du, out);
+  } else {
+    const hn::Rebind<uint8_t, D> d8;
+    hn::StoreU(hn::TruncateTo(d8, ones), d8, out);
+  }
+  (void)d;
+}
+
+template <class D>
+HWY_INLINE hn::Mask<D> load_mask(D d, const uint8_t* p) {
+  using T = hn::TFromD<D>;
+  const hn::RebindToUnsigned<D> du;
+  if constexpr (sizeof(T) == 1) {
+    return hn::RebindMask(d, hn::Ne(hn::LoadU(du, p), hn::Zero(du)));
+  } else if constexpr (sizeof(T) == 8) {
+    const hn::Rebind<uint8_t, D> d8;
+    const hn::Rebind<uint32_t, D> d32;
+    return hn::RebindMask(d, hn::Ne(hn::PromoteTo(du, hn::PromoteTo(d32, hn::LoadU(d8, p))), hn::Zero(du)));
+  } else {
+    const hn::Rebind<uint8_t, D> d8;
+    return hn::RebindMask(d, hn::Ne(hn::PromoteTo(du, hn::LoadU(d8, p)), hn::Zero(du)));
+  }
+}
+
+template <class T>
+KernelInfo kernel(Kernel fn) { return {fn, static_cast<int>(hn::Lanes(Full<T>())), nullptr}; }
+template <class T, class Op>
+KernelInfo unary_kernel() { return kernel<T>(&unary<T, Op>); }
+template <class T, class Op>
+KernelInfo binary_kernel() { return kernel<T>(&binary<T, Op>); }
+template <class T, class Op>
+KernelInfo ternary_kernel() { return kernel<T>(&ternary<T, Op>); }
+
+}  // namespace tilewise::ops::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,295 @@
+#include "ops/simd/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "ops/op_table.h"
+#include "ops/simd/instruction_set.h"
+#include "runtime/base/error.h"
+#include "runtime/launch.h"
+
+namespace tilewise::ops::simd {
+
+namespace {
+
+constexpr int64_t kBlockBytes = 4096;
+constexpr int64_t kMaxBlock = 4096;  // elements
+
+class Planner {
+ public:
+  explicit Planner(const Program& program) : code_(program.code) { plan_.program = program; }
+
+  Plan make() {
+    make_values();
+    make_steps();
+    if (plan_.supported) {
+      note_uses();
+      choose_block();
+      assign_registers();
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  // The value that an operand names: loads of one access are one value.
+  uint16_t canonical(uint16_t v) const { return stands_for_[v]; }
+
+  void make_values() {
+    const Program& p = plan_.program;
+    plan_.values.resize(code_.size());
+    stands_for_.resize(code_.size());
+    std::vector<uint16_t> load_of(p.accesses.size(), kNone);
+    for (uint16_t i = 0; i < code_.size(); ++i) {
+      const Instr& instr = code_[i];
+      Value& v = plan_.values[i];
+      stands_for_[i] = i;
+      v.type = p.type[i];
+      v.itemsize = v.type == DType::kVoid ? 0 : itemsize(v.type);
+      v.slot = instr.a;
+      switch (instr.op) {
+        case kParam: v.kind = ValueKind::kParam; break;
+        case kIndex: v.kind = ValueKind::kIndex; break;
+        case kStore: v.slot = instr.b; break;
+        case kReduce:
+          v.kind = ValueKind::kReduced;
+          v.slot = instr.b;
+          v.phase = plan_.values[canonical(instr.a)].phase + 1;
+          break;
+        case kLoad:
+          v.kind = ValueKind::kLoad;
+          v.itemsize = p.accesses[instr.a].itemsize;
+          if (v.type == DType::kVoid) plan_.supported = false;
+          if (load_of[instr.a] == kNone) load_of[instr.a] = i;
+          else stands_for_[i] = load_of[instr.a];
+          break;
+        case kMerge: plan_.supported = false; break;
+        default: v.kind = ValueKind::kComputed; break;
+      }
+      if (v.kind == ValueKind::kComputed)
+        for (int k = 0; k < arity(instr); ++k)
+          v.phase = std::max(v.phase, plan_.values[canonical(input(instr, k))].phase);
+    }
+  }
+
+  static int arity(const Instr& instr) {
+    switch (instr.op) {
+      case kLoad: case kParam: case kIndex: return 0;
+      case kCast: case kStore: case kReduce: return 1;
+      default: return op_info(instr.op).arity;
+    }
+  }
+  static uint16_t input(const Instr& instr, int k) { return k == 0 ? instr.a : k == 1 ? instr.b : instr.c; }
+
+  // The phase in which an instruction runs.
+  int phase_of(uint16_t i) const {
+    const Instr& instr = code_[i];
+    if (instr.op == kStore || instr.op == kReduce) return plan_.values[canonical(instr.a)].phase;
+    return plan_.values[i].phase;
+  }
+
+  void make_steps() {
+    int phases = 1;
+    for (uint16_t i = 0; i < code_.size(); ++i) phases = std::max(phases, phase_of(i) + 1);
+    plan_.phase_begin.push_back(0);
+    for (int phase = 0; phase < phases; ++phase) {
+      std::vector<bool> loaded(code_.size());
+      for (uint16_t i = 0; i < code_.size(); ++i) {
+        if (code_[i].op == kLoad || code_[i].op == kIndex || code_[i].op == kParam || phase_of(i) != phase) continue;
+        for (int k = 0; k < arity(code_[i]); ++k) require(canonical(input(code_[i], k)), loaded);
+        add_step(i);
+      }
+      plan_.phase_begin.push_back(static_cast<int>(plan_.steps.size()));
+    }
+  }
+
+  // Loads are made again in each phase that uses them.
+  void require(uint16_t v, std::vector<bool>& loaded) {
+    const Value& value = plan_.values[v];
+    if ((value.kind != ValueKind::kLoad && value.kind != ValueKind::kIndex) || loaded[v]) return;
+    loaded[v] = true;
+    Step step;
+    step.kind = value.kind == ValueKind::kLoad ? StepKind::kLoad : StepKind::kIndex;
+    step.value = v;
+    step.slot = value.slot;
+    step.dtype = value.type;
+    plan_.steps.push_back(step);
+  }
+
+  void add_step(uint16_t i) {
+    const Instr& instr = code_[i];
+    Step step;
+    step.value = i;
+    step.dtype = instr.dtype;
+    step.op = instr.op;
+    step.arity = static_cast<uint8_t>(arity(instr));
+    for (int k = 0; k < step.arity; ++k) step.in[k] = canonical(input(instr, k));
+    if (instr.op == kStore) {
+      step.kind = StepKind::kStore;
+      step.slot = instr.b;
+      step.dtype = plan_.program.accesses[instr.b].dtype;
+    } else if (instr.op == kReduce) {
+      step.kind = StepKind::kReduce;
+      step.slot = instr.b;
+      add_reduction(instr, static_cast<int>(plan_.steps.size()), step.in[0]);
+    } else if (instr.op == kCast) {
+      step.kernel = find_cast(instr.dtype, static_cast<DType>(instr.c));
+      step.fp = Hardware;
+      plan_.cost += 1;
+    } else {
+      step.kernel = find_kernel(instr.op, instr.dtype);
+      step.fp = row(instr.op).fp;
+      plan_.cost += op_info(instr.op).cost;
+    }
+    if (step.kind == StepKind::kCompute) {
+      TW_CHECK(step.kernel.fn, "no kernel for instruction ", i);
+      plan_.quantum = std::max(plan_.quantum, step.kernel.quantum);
+      plan_.computes = true;
+    }
+    plan_.steps.push_back(step);
+  }
+
+  void add_reduction(const Instr& instr, int step, uint16_t value) {
+    const Reduction& r = plan_.program.reductions[instr.b];
+    PlannedReduction planned;
+    planned.step = step;
+    planned.value = value;
+    planned.dtype = instr.dtype;
+    planned.state_bytes = state_bytes(r, instr.dtype);
+    if (r.state == ReduceState::kPlain) {
+      planned.lanes = find_lane_kernel(r.op, instr.dtype);
+      planned.row = find_kernel(r.op, instr.dtype);
+      plan_.quantum = std::max(plan_.quantum, planned.row.quantum);
+    }
+    plan_.reductions.push_back(planned);
+    plan_.cost += 1;
+  }
+
+  void note_uses() {
+    for (int s = 0; s < static_cast<int>(plan_.steps.size()); ++s) {
+      const Step& step = plan_.steps[s];
+      if (step.kind != StepKind::kStore && step.kind != StepKind::kReduce) {
+        Value& v = plan_.values[step.value];
+        if (v.defined < 0) v.defined = s;
+        v.last_used = std::max(v.last_used, s);
+      }
+      for (int k = 0; k < step.arity; ++k) plan_.values[step.in[k]].last_used = s;
+      if (step.kind == StepKind::kReduce) plan_.values[step.value].defined = s;
+      if (step.kind == StepKind::kStore) {
+        Value& v = plan_.values[step.in[0]];
+        if (v.kind == ValueKind::kComputed && v.direct_store < 0) v.direct_store = static_cast<int16_t>(s);
+      }
+    }
+  }
+
+  void choose_block() {
+    int widest = 1;
+    for (const Value& v : plan_.values)
+      if (v.kind != ValueKind::kNothing) widest = std::max(widest, v.itemsize);
+    plan_.block = plan_.computes ? std::min(kMaxBlock, kBlockBytes / widest) : kMaxBlock;
+  }
+
+  int phase_of_step(int s) const {
+    int phase = 0;
+    while (plan_.phase_begin[phase + 1] <= s) ++phase;
+    return phase;
+  }
+
+  // A linear scan: a register is free again after the last use of its value.
+  void assign_registers() {
+    std::vector<int> free_at;  // for each register, the step from which it is free
+    for (int s = 0; s < static_cast<int>(plan_.steps.size()); ++s) {
+      const Step& step = plan_.steps[s];
+      if (step.kind == StepKind::kStore || step.kind == StepKind::kReduce) continue;
+      Value& v = plan_.values[step.value];
+      if (v.reg >= 0) continue;
+      const bool reloads = step.kind == StepKind::kLoad || step.kind == StepKind::kIndex;
+      const bool crosses = phase_of_step(std::max(v.last_used, s)) != phase_of_step(s);
+      // What is loaded stays until its last use even in a later phase: a row in one block is loaded once.
+      const int until = v.last_used;
+      size_t r = 0;
+      if (crosses) {
+        r = free_at.size();
+      } else {
+        while (r < free_at.size() && (free_at[r] > s || plan_.register_crosses[r])) ++r;
+      }
+      if (r == free_at.size()) {
+        free_at.push_back(0);
+        plan_.register_bytes.push_back(0);
+        plan_.register_crosses.push_back(0);
+      }
+      if (crosses && !reloads) plan_.register_crosses[r] = 1;
+      free_at[r] = crosses ? INT32_MAX : until + 1;
+      plan_.register_bytes[r] = std::max(plan_.register_bytes[r], v.itemsize);
+      v.reg = static_cast<int16_t>(r);
+    }
+  }
+
+  const std::vector<Instr>& code_;
+  std::vector<uint16_t> stands_for_;
+  Plan plan_;
+};
+
+struct Cache {
+  std::mutex mutex;
+  std::unordered_map<uint64_t, std::vector<std::unique_ptr<Plan>>> plans;
+  std::vector<std::unique_ptr<Plan>> retired;
+};
+Cache& cache() {
+  static Cache* c = new Cache;  // never destroyed: threads may run until the end
+  return *c;
+}
+std::atomic<uint64_t> cache_age{0};
+
+bool same_bytes(const void* a, const void* b, size_t n) { return n == 0 || std::memcmp(a, b, n) == 0; }
+
+// Equality for the fast path: by bytes where types have no padding.
+bool same_program(const Program& a, const Program& b) {
+  return a.code.size() == b.code.size() && a.accesses.size() == b.accesses.size() && a.params.size() == b.params.size() &&
+         same_bytes(a.code.data(), b.code.data(), a.code.size() * sizeof(Instr)) &&
+         same_bytes(a.type.data(), b.type.data(), a.type.size()) &&
+         same_bytes(a.params.data(), b.params.data(), a.params.size()) && a.accesses == b.accesses &&
+         a.reductions == b.reductions;
+}
+
+const Plan& find_or_make(const Program& program) {
+  Cache& c = cache();
+  const std::lock_guard lock(c.mutex);
+  auto& bucket = c.plans[program.key()];
+  for (const auto& plan : bucket)
+    if (plan->program == program) return *plan;
+  bucket.push_back(std::make_unique<Plan>(Planner(program).make()));
+  return *bucket.back();
+}
+
+}  // namespace
+
+const Plan& plan_for(const Program& program) {
+  struct Recent {
+    const Program* program = nullptr;
+    const Plan* plan = nullptr;
+    uint64_t age = 0;
+  };
+  thread_local std::array<Recent, 64> recent;
+  Recent& slot = recent[reinterpret_cast<uintptr_t>(&program) / 64 % recent.size()];
+  const uint64_t age = cache_age.load(std::memory_order_relaxed);
+  if (slot.program != &program || slot.age != age || !same_program(slot.plan->program, program))
+    slot = {&program, &find_or_make(program), age};
+  return *slot.plan;
+}
+
+void disable_targets(int64_t mask) {
+  set_disabled_targets(mask);
+  Cache& c = cache();
+  const std::lock_guard lock(c.mutex);
+  for (auto& [key, bucket] : c.plans)
+    for (auto& plan : bucket) c.retired.push_back(std::move(plan));
+  c.plans.clear();
+  ++cache_age;
+}
+
+}  // namespace tilewise::ops::simd
