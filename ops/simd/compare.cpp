@@ -18,7 +18,7 @@ struct EqualOp {
 };
 struct NotEqualOp {
   template <class V>
-  static HWY_INLINE auto apply(V a, V b) { return hn::Ne(a, b); }
+  static HWY_INLINE auto apply(V a, V b) { return hn::Not(hn::Eq(a, b)); }  // true for NaN; Highway 1.0.3 has it false on AVX-512
 };
 struct LessOp {
   template <class V>

@@ -22,7 +22,7 @@ Runner::Runner(const Geometry& geometry, Arena& arena, int64_t crossing, Sink* s
     : g_(geometry), plan_(*geometry.plan), launch_(*geometry.launch), arena_(arena), sink_(sink) {
   accesses_ = static_cast<uint16_t>(plan_.program.accesses.size());
   crossing_ = std::max(crossing, g_.block);
-  moving_ = crossing_ > g_.block;
+  moving_ = plan_.phases() > 1 && !g_.batched;  // even one block has parts
   const int registers = static_cast<int>(plan_.register_bytes.size());
   const int values = static_cast<int>(plan_.values.size());
   const int steps = static_cast<int>(plan_.steps.size());

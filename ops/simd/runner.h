@@ -90,7 +90,7 @@ class Runner {
   Patch* patches_ = nullptr;
   int patch_count_ = 0;
   int64_t split_ = 1;
-  bool moving_ = false;     // registers that cross phases hold more than a block
+  bool moving_ = false;     // registers that cross phases are used at the block's offset
   char* spread_ = nullptr;  // a scalar repeated, to be stored
 };
 
