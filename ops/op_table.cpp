@@ -1,6 +1,6 @@
 #include "ops/op_table.h"
 
-#include "ops/interp_ref.h"
+#include "ops/interp_simd.h"
 #include "ops/opcode.h"
 #include "runtime/base/error.h"
 
@@ -82,7 +82,7 @@ int alias_count() { return static_cast<int>(sizeof(kAliases) / sizeof(Alias)); }
 void install() {
   static const bool once = [] {
     install_op_table(infos(), kRows);
-    install_interpreter(reference_interpreter());
+    install_interpreter(simd_interpreter());
     return true;
   }();
   static_cast<void>(once);

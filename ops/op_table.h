@@ -32,8 +32,8 @@ struct Alias {
 const Alias* aliases();
 int alias_count();
 
-// Installs the table in the runtime (install_op_table) and the reference interpreter; the SIMD interpreter replaces that
-// afterwards. Once for the process, before any program is built; further calls do nothing.
+// Installs the table in the runtime (install_op_table) and the SIMD interpreter.
+// Once for the process, before any program is built; further calls do nothing.
 void install();
 
 }  // namespace tilewise::ops

@@ -21,9 +21,9 @@ TW_OP1(PositiveOp, a)
 TW_OP1(AbsoluteOp, hn::Abs(a))
 TW_OP1(SqrtOp, hn::Sqrt(a))
 TW_OP1(SquareOp, hn::Mul(a, a))
-// A NaN wins; of equal values (signed zeros) the first.
-TW_OP2(MaximumOp, hn::IfThenElse(hn::Or(hn::Ge(a, b), hn::IsNaN(a)), a, b))
-TW_OP2(MinimumOp, hn::IfThenElse(hn::Or(hn::Le(a, b), hn::IsNaN(a)), a, b))
+// A NaN wins; of equal values (signed zeros) the second.
+TW_OP2(MaximumOp, hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b))
+TW_OP2(MinimumOp, hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b))
 
 template <class T>
 KernelInfo find_in(Opcode row) {

@@ -21,6 +21,7 @@ struct Call {
   const char* in[3] = {};
   int64_t step[3] = {};         // 0: one vector of equal elements; 1: a block
   const void* extra = nullptr;  // what a generic kernel needs to know
+  uint8_t* flags = nullptr;     // FpKind bits are OR-ed in by kernels that report; null: nobody asks
 };
 
 inline constexpr int kMaxQuantum = 64;
@@ -30,6 +31,7 @@ struct KernelInfo {
   Kernel fn = nullptr;  // null: there is none
   int quantum = kMaxQuantum;
   const void* extra = nullptr;
+  bool reports = false;  // sets Call::flags itself; else the processor's flags and the explicit tests are looked at
 };
 
 // The kernel of a row for a loop type, of a cast, for the instruction set in use.

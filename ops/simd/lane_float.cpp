@@ -15,8 +15,8 @@ namespace {
 
 TW_OP2(AddOp, hn::Add(a, b))
 TW_OP2(MultiplyOp, hn::Mul(a, b))
-TW_OP2(MaximumOp, hn::IfThenElse(hn::Or(hn::Ge(a, b), hn::IsNaN(a)), a, b))
-TW_OP2(MinimumOp, hn::IfThenElse(hn::Or(hn::Le(a, b), hn::IsNaN(a)), a, b))
+TW_OP2(MaximumOp, hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b))
+TW_OP2(MinimumOp, hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b))
 
 template <class T>
 LaneKernel find_in(Opcode row) {

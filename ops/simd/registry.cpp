@@ -34,7 +34,7 @@ void run_reference_loop(const Call& call, int64_t count) {
   for (int64_t at = 0; at < count; at += chunk) {
     const void* in[3] = {};
     for (int i = 0; i < k.arity; ++i) in[i] = call.step[i] ? call.in[i] + at * k.size[i] : scalars[i];
-    k.loop(in, call.out + at * k.result, std::min(chunk, count - at), nullptr);
+    k.loop(in, call.out + at * k.result, std::min(chunk, count - at), call.flags);
   }
 }
 
@@ -46,7 +46,7 @@ KernelInfo reference_kernel(uint32_t key, const ReferenceKernel& made) {
   const std::lock_guard lock(mutex);
   auto& slot = (*known)[key];
   if (!slot) slot = std::make_unique<ReferenceKernel>(made);
-  return {&run_reference_loop, 1, slot.get()};
+  return {&run_reference_loop, 1, slot.get(), true};
 }
 
 KernelInfo reference_row(Opcode op, DType dtype) {

@@ -126,6 +126,7 @@ void Runner::bind_step(int s) {
   Bound& bound = *new (&bound_[s]) Bound;
   bound.call.fn = step.kernel.fn;
   bound.call.extra = step.kernel.extra;
+  if (launch_.fp_flags && step.kernel.reports) bound.call.flags = &bound.seen;
   switch (step.kind) {
     case StepKind::kCompute:
       for (int k = 0; k < step.arity; ++k) bind_operand(bound.call, k, step.in[k]);
@@ -208,7 +209,7 @@ void Runner::run_part(int phase, const Block& block, int64_t offset, bool gather
 
 void Runner::run_step(int s, const Block& block, int64_t padded, bool gathered) {
   const Step& step = plan_.steps[s];
-  const Bound& bound = bound_[s];
+  Bound& bound = bound_[s];
   switch (step.kind) {
     case StepKind::kCompute:
       bound.call.fn(bound.call, bound.scalar_count ? bound.scalar_count : padded);
@@ -305,9 +306,13 @@ void Runner::set_reduced(uint16_t value, const char* states, int64_t stride, con
   pad(reg, block.rows * g_.n, round_up(block.rows * g_.n, plan_.quantum), v.itemsize);
 }
 
-void Runner::collect_flags(const Step& step, const Bound& bound, int64_t count) {
+void Runner::collect_flags(const Step& step, Bound& bound, int64_t count) {
   uint8_t seen = 0;
-  if (step.fp == Hardware) {
+  if (step.kernel.reports) {
+    seen = bound.seen;
+    bound.seen = 0;
+    take_fp_status();
+  } else if (step.fp == Hardware) {
     seen = take_fp_status();
   } else {
     if (step.fp != Never) seen = explicit_fp_flags(step, bound.call, bound.scalar_count ? 1 : count);

@@ -51,6 +51,7 @@ class Runner {
   };
   struct Bound {
     Call call;
+    uint8_t seen = 0;          // what the kernel reports
     int64_t scalar_count = 0;  // not 0: all operands are scalars, so many elements are computed
     bool direct = false;       // a load or store that has nothing to do while operands are in place
   };
@@ -66,7 +67,7 @@ class Runner {
   void load_index(const Step& step, const Block& block, int64_t padded);
   void store(const Step& step, const Block& block);
   void move_rows(char* reg, int a, const Block& block, bool out);
-  void collect_flags(const Step& step, const Bound& bound, int64_t count);
+  void collect_flags(const Step& step, Bound& bound, int64_t count);
   const char* value_pointer(uint16_t value) const;
 
   const Geometry& g_;
