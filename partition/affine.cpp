@@ -7,8 +7,7 @@ namespace tilewise::partition {
 
 bool LinearForm::narrow(int64_t low, int64_t high) {
   const int rank = steps.size();
-  int64_t lowest = at, highest = at;
-  for (int k = 0; k < rank; ++k) (steps[k] < 0 ? lowest : highest) += steps[k] * (box.hi[k] - box.lo[k] - 1);
+  const auto [lowest, highest] = reach();
   if (lowest >= high || highest < low) return false;
   if (lowest >= low && highest < high) return true;
   int64_t moved = 0;
@@ -43,12 +42,9 @@ std::optional<DirectAccess> direct(const View& view, const Box& region, const In
     for (int k = 0; k < view.rank(); ++k) access.strides[k] += quotient.moves[k] * level.stride;
   }
   const Level& bytes = instance.levels[last];
-  int64_t lowest = form.at, highest = form.at;
-  for (int k = 0; k < view.rank(); ++k) {
-    (form.steps[k] < 0 ? lowest : highest) += form.steps[k] * (region.hi[k] - region.lo[k] - 1);
-    access.strides[k] += form.steps[k];
-  }
-  if (lowest < bytes.lo || highest + view.itemsize > bytes.hi) return std::nullopt;
+  const Interval reach = form.reach();
+  if (reach.lo < bytes.lo || reach.hi + view.itemsize > bytes.hi) return std::nullopt;
+  for (int k = 0; k < view.rank(); ++k) access.strides[k] += form.steps[k];
   access.offset += form.at - bytes.origin;
   return access;
 }
@@ -86,11 +82,9 @@ Box footprint(const View& view, const Box& region, const StoreForm& form) {
       continue;
     }
     // It wraps here: rows lowest to highest in part, and anything inside them.
-    int64_t lowest = linear.at, highest = linear.at + view.itemsize - 1;
-    for (int k = 0; k < view.rank(); ++k)
-      (linear.steps[k] < 0 ? lowest : highest) += linear.steps[k] * (region.hi[k] - region.lo[k] - 1);
-    box.lo[j] = floor_div(lowest, unit);
-    box.hi[j] = floor_div(highest, unit) + 1;
+    const Interval reach = linear.reach();
+    box.lo[j] = floor_div(reach.lo, unit);
+    box.hi[j] = floor_div(reach.hi + view.itemsize - 1, unit) + 1;
     break;
   }
   return box;
@@ -129,11 +123,30 @@ bool shrink(Box* box, int64_t at, const Dims& moves, int64_t low, int64_t high) 
   return true;
 }
 
+// Where at most one axis moves at each level, what may lie inside is what does: one pass.
+std::optional<Box> separable_interior(const View& view, const Box& region, const InstanceBox& instance) {
+  LinearForm form(view, region);
+  LinearForm::Quotient quotient;
+  const int last = instance.levels.size() - 1;
+  for (int j = 0; j < last; ++j) {
+    const Level& level = instance.levels[j];
+    if (!form.narrow(level.lo * level.unit, level.hi * level.unit)) return Box::nothing(view.rank());
+    if (!form.reduce(level.unit, view.itemsize, &quotient)) return std::nullopt;
+    if (quotient.lowest < level.lo || quotient.highest >= level.hi) return std::nullopt;
+  }
+  const int64_t low = instance.levels[last].lo, high = instance.levels[last].hi - view.itemsize + 1;
+  if (!form.narrow(low, high)) return Box::nothing(view.rank());
+  const Interval reach = form.reach();
+  if (reach.lo < low || reach.hi >= high) return std::nullopt;
+  return form.box;
+}
+
 }  // namespace
 
 Box interior(const View& view, const Box& region, const InstanceBox& instance) {
+  if (region.empty() || instance.clip.empty()) return Box::nothing(view.rank());
+  if (const std::optional<Box> box = separable_interior(view, region, instance)) return *box;
   Box box = preimage(view, region, instance);
-  if (box.empty()) return Box::nothing(view.rank());
   for (int j = 0; j < instance.levels.size(); ++j) {
     // Taken apart again from the top: the box has shrunk since.
     LinearForm form(view, box);

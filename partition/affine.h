@@ -17,6 +17,8 @@ struct LinearForm {
   Box box;
 
   LinearForm(const View& view, const Box& region);
+  // The lowest and highest address; hi itself is one.
+  Interval reach() const;
   // Keeps what may have low <= address < high, as a box: exact if one axis moves. False if nothing is left.
   bool narrow(int64_t low, int64_t high);
   // address = unit * (position + sum(moves[k] * i[k])) + remainder, where the remainder is this form, reduced, and
@@ -33,6 +35,12 @@ inline LinearForm::LinearForm(const View& view, const Box& region) : at(view.off
     at += steps[k] * region.lo[k];
     if (region.hi[k] - region.lo[k] <= 1) steps[k] = 0;
   }
+}
+
+inline Interval LinearForm::reach() const {
+  Interval r{at, at};
+  for (int k = 0; k < steps.size(); ++k) (steps[k] < 0 ? r.lo : r.hi) += steps[k] * (box.hi[k] - box.lo[k] - 1);
+  return r;
 }
 
 inline bool LinearForm::reduce(int64_t unit, int64_t item, Quotient* quotient) {

@@ -1,7 +1,6 @@
 #include "partition/split.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace tilewise::partition {
 
@@ -25,6 +24,21 @@ int64_t home_tile(const Access& access, const Box& region, int device) {
   return best;
 }
 
+namespace {
+
+// Does the common part of two boxes lie within the third?
+bool common_part_within(const Box& a, const Box& b, const Box& within) {
+  bool contained = !within.none;
+  for (int k = 0; k < a.rank(); ++k) {
+    const int64_t lo = std::max(a.lo[k], b.lo[k]), hi = std::min(a.hi[k], b.hi[k]);
+    if (lo >= hi) return true;
+    contained = contained && lo >= within.lo[k] && hi <= within.hi[k];
+  }
+  return contained || a.none || b.none;
+}
+
+}  // namespace
+
 const PartBoxes& BorderSplit::of(int64_t part) {
   const auto at = known_.find(part);
   return at != known_.end() ? at->second : known_.emplace(part, split(part)).first->second;
@@ -33,22 +47,22 @@ const PartBoxes& BorderSplit::of(int64_t part) {
 PartBoxes BorderSplit::split(int64_t part) const {
   const Box whole = domain_.part_box(part);
   const int device = domain_.owner(part);
-  std::vector<std::optional<InstanceBox>> homes;
+  std::vector<Box> readable;  // in place, of what each access uses
+  readable.reserve(accesses_.size());
   Box inner = whole;
   for (const Access& access : accesses_) {
     const Box region = intersect(whole, access.guard);
-    homes.emplace_back();
+    readable.push_back(Box::nothing(whole.rank()));
     if (region.empty()) continue;
     const int64_t tile = home_tile(access, region, device);
     if (tile < 0) continue;
-    homes.back() = instances_(access, tile);
-    if (access.tiling->is_replicated()) continue;
-    const Box readable = interior(access.view, region, *homes.back());
+    readable.back() = interior(access.view, region, instances_(access, tile));
     // An operand that is mostly elsewhere is fetched for the whole part; it must not take the inner box from others.
-    if (readable.count() < region.count() / 2 + 1) continue;
+    const Box& here = readable.back();
+    if (here.count() < region.count() / 2 + 1) continue;
     for (int k = 0; k < whole.rank(); ++k) {
-      if (readable.lo[k] > region.lo[k]) inner.lo[k] = std::max(inner.lo[k], readable.lo[k]);
-      if (readable.hi[k] < region.hi[k]) inner.hi[k] = std::min(inner.hi[k], readable.hi[k]);
+      if (here.lo[k] > region.lo[k]) inner.lo[k] = std::max(inner.lo[k], here.lo[k]);
+      if (here.hi[k] < region.hi[k]) inner.hi[k] = std::min(inner.hi[k], here.hi[k]);
     }
   }
   PartBoxes result;
@@ -61,9 +75,8 @@ PartBoxes BorderSplit::split(int64_t part) const {
   for (size_t a = 0; a < accesses_.size(); ++a) {
     result.fetched.emplace_back();
     for (const Box& box : result.boxes) {
-      const Box region = intersect(box, accesses_[a].guard);
-      const bool in_place = region.empty() || (homes[a] && direct(accesses_[a].view, region, *homes[a]));
-      result.fetched.back().push_back(!in_place);
+      // The inside of a view that wraps is not all that is readable; fetching the rest is right too.
+      result.fetched.back().push_back(!common_part_within(box, accesses_[a].guard, readable[a]));
     }
   }
   return result;

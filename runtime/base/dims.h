@@ -23,10 +23,10 @@ class SmallVec {
   SmallVec(std::initializer_list<T> values) { assign(values.begin(), values.end()); }
   template <class It, class = std::enable_if_t<!std::is_arithmetic_v<It>>>  // SmallVec(3, 0) is a count and a value
   SmallVec(It first, It last) { assign(first, last); }
-  SmallVec(const SmallVec& other) { assign(other.begin(), other.end()); }
+  SmallVec(const SmallVec& other) { copy(other); }
   SmallVec(SmallVec&& other) noexcept { take(other); }
   SmallVec& operator=(const SmallVec& other) {
-    if (this != &other) assign(other.begin(), other.end());
+    if (this != &other) copy(other);
     return *this;
   }
   SmallVec& operator=(SmallVec&& other) noexcept {
@@ -97,6 +97,15 @@ class SmallVec {
     data_ = bigger;
     capacity_ = capacity;
   }
+  // Few elements are copied as the whole inside: a fixed number of bytes, no loop.
+  void copy(const SmallVec& other) {
+    if (other.data_ == other.inside_ && data_ == inside_) {
+      std::memcpy(inside_, other.inside_, sizeof(inside_));
+      size_ = other.size_;
+    } else {
+      assign(other.begin(), other.end());
+    }
+  }
   void release() {
     if (data_ != inside_) delete[] data_;
   }
@@ -105,7 +114,7 @@ class SmallVec {
     if (other.data_ == other.inside_) {
       data_ = inside_;
       capacity_ = N;
-      std::copy(other.begin(), other.end(), inside_);
+      std::memcpy(inside_, other.inside_, sizeof(inside_));
     } else {
       data_ = other.data_;
       capacity_ = other.capacity_;
