@@ -57,20 +57,21 @@ class PlannedCall : public CallPlan {
 
 Engine::Engine(Job job, int64_t min_tile)
     : job_(std::move(job)),
-      lowering_{job_, stores_, steps_, programs_, min_tile},
+      lowering_(job_, stores_, steps_, programs_, min_tile),
       window_(stores_, [this](Group& group) {
         groups_ += 1;
         grouped_records_ += group.records;
-        // Whatever happens, the stores are named by one group less.
+        // From here on the stores are named by one group less: what nobody else needs is not even stored. They go at the
+        // end, whatever happens.
+        for (StoreId id : group.named) --stores_.get(id).open;
         struct Leave {
-          Engine& engine;
+          StoreTable& stores;
           Group& group;
           ~Leave() {
-            for (StoreId id : group.named) --engine.stores_.get(id).open;
             for (StoreId id : group.named)
-              if (engine.stores_.contains(id)) engine.stores_.release_if_unused(engine.stores_.get(id));
+              if (stores.contains(id)) stores.release_if_unused(stores.get(id));
           }
-        } leave{*this, group};
+        } leave{stores_, group};
         GroupLowering(lowering_, group).issue();
         if (steps_.reports.size() > 256) look_at_reports();
       }) {}

@@ -39,6 +39,7 @@ void Lowering::place(StoreState& store, TilingPtr tiling) {
     instance.tile = tile;
     instance.device = device;
     instance.place = partition::InstanceBox(store.form(), box);
+    instance.whole = box == Box::of(store.base_shape);
     instance.buffer = device->allocate(box.count() * store.base_itemsize);
     // The memory is free in the order of this device's queue: work of other queues must wait for that point.
     instance.written = device->queue().last();
@@ -53,8 +54,19 @@ void Lowering::place(StoreState& store, TilingPtr tiling) {
       add(tile, job.local[d], store.tiling->tile_box(tile));
 }
 
+// With one device there is one way for a store of given form to lie; the last few are kept.
+TilingPtr Lowering::whole_tiling(const StoreState& store) {
+  for (const TilingPtr& known : recent_)
+    if (known && known->base_shape() == store.base_shape && known->base_itemsize() == store.base_itemsize) return known;
+  TilingPtr& oldest = recent_[next_recent_++ % recent_.size()];
+  return oldest = Tiling::single(store.base_shape, static_cast<int32_t>(store.base_itemsize), 0);
+}
+
 void Lowering::ensure_placed(StoreState& store) {
-  if (!store.tiling)
+  if (store.tiling) return;
+  if (job.devices() == 1)
+    place(store, whole_tiling(store));
+  else
     place(store, store.count() < min_tile
                      ? Tiling::replicated(store.base_shape, static_cast<int32_t>(store.base_itemsize))
                      : partition::default_tiling(store.base_shape, static_cast<int32_t>(store.base_itemsize),
@@ -78,8 +90,7 @@ void Lowering::drop_temporary(StoreId id) {
 bool GroupLowering::collect() {
   auto needed = [&](StoreId id) {
     const StoreState& store = l_.stores.get(id);
-    const auto own = std::count(group_.named.begin(), group_.named.end(), id);
-    return !store.dropped || store.open > own;
+    return !store.dropped || store.open > 0;
   };
   program_ = group_.program;
   bool any = false;
@@ -196,6 +207,11 @@ const GroupLowering::Input* GroupLowering::key_input() const {
 
 void GroupLowering::choose_partition() {
   const int devices = l_.job.devices();
+  if (devices == 1) {
+    for (Input& in : inputs_) l_.ensure_placed(l_.stores.get(in.store));
+    parts_ = DomainPartition::single(frame_, 0);
+    return;
+  }
   const bool small = count_of(frame_) < l_.min_tile;
   const Dims multiples = rounding();
   for (Input& in : inputs_) l_.ensure_placed(l_.stores.get(in.store));
@@ -247,6 +263,7 @@ void GroupLowering::choose_partition() {
 
 // The tiling of a new store whose elements are those of the frame (or of its kept axes): equal elements on equal devices.
 TilingPtr GroupLowering::follow_frame(const StoreState& store, const View& view) const {
+  if (l_.job.devices() == 1) return l_.whole_tiling(store);
   const auto itemsize = static_cast<int32_t>(store.base_itemsize);
   if (everywhere_) return Tiling::replicated(store.base_shape, itemsize);
   // The base's axes as a view of the frame taken as a dense store of one byte an element.

@@ -8,6 +8,7 @@
 // are tasks of later steps over temporary stores of nodes.
 #pragma once
 
+#include <array>
 #include <unordered_map>
 #include <vector>
 
@@ -34,21 +35,31 @@ class ProgramCache {
 struct ReduceChain;  // lower_reduce.cpp
 
 // What lowering needs of the engine.
-struct Lowering {
+class Lowering {
+ public:
+  Lowering(Job& job, StoreTable& stores, StepCounters& counters, ProgramCache& programs, int64_t min_tile)
+      : job(job), stores(stores), counters(counters), programs(programs), min_tile(min_tile) {}
+
   Job& job;
   StoreTable& stores;
   StepCounters& counters;
   ProgramCache& programs;
   int64_t min_tile;
   uint64_t next_tag = 1;
-  StoreId next_temporary = StoreId{1} << 63;  // stores that no record names
+  StoreId next_temporary = kTemporary;
 
   // Allocates the tiles of a placed store that lie on this process's devices.
   void place(StoreState& store, std::shared_ptr<const partition::Tiling> tiling);
   // Places the store by default if it is not placed.
   void ensure_placed(StoreState& store);
+  std::shared_ptr<const partition::Tiling> whole_tiling(const StoreState& store);
+  // A store that no record names.
   StoreId temporary(const Dims& shape, int64_t itemsize, std::shared_ptr<const partition::Tiling> tiling);
   void drop_temporary(StoreId store);
+
+ private:
+  std::array<std::shared_ptr<const partition::Tiling>, 8> recent_;
+  size_t next_recent_ = 0;
 };
 
 class GroupLowering {

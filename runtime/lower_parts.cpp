@@ -61,7 +61,7 @@ void GroupLowering::add_box(StepBuilder& step, const Box& box, uint64_t active, 
     for (const Input& in : inputs_)
       if (in.access == instr.a) used.push_back(&in);
   }
-  const Box inner = everywhere_ ? box : interior_of(box, used, device);
+  const Box inner = everywhere_ || l_.job.devices() == 1 ? box : interior_of(box, used, device);
   add_task(step, inner, form, device);
   for (const Box& border : partition::subtract(box, inner)) add_task(step, border, form, device);
 }

@@ -113,14 +113,19 @@ void synchronize() {
 
 int run_worker() {
   State& s = state();
-  std::vector<char> batch;
-  while (s.link->next(&batch)) {
-    const char* at = batch.data();
-    const char* end = at + batch.size();
-    while (at < end) s.global->apply(decode(&at, end));
+  try {
+    std::vector<char> batch;
+    while (s.link->next(&batch)) {
+      const char* at = batch.data();
+      const char* end = at + batch.size();
+      while (at < end) s.global->apply(decode(&at, end));
+    }
+    s.global->flush();
+    for (const Event& event : s.global->pending()) wait(event);
+    s.global->check();
+  } catch (const std::exception& failure) {
+    s.link->fail(failure.what());
   }
-  s.global->flush();
-  for (const Event& event : s.global->pending()) wait(event);
   s.ended = true;
   return s.link->finish(0);
 }

@@ -21,6 +21,7 @@ class Link {
   virtual ~Link() = default;
   virtual void publish(std::vector<char> batch) = 0;           // leader; waits for credits
   virtual bool next(std::vector<char>* batch) = 0;             // worker; false: the stream has ended
+  virtual void fail(const std::string& reason) = 0;            // this rank cannot go on
   virtual int finish(int status) = 0;                          // leader and workers; the job's status
 };
 

@@ -66,6 +66,12 @@ Instance* StepBuilder::readable(StoreState& store, const Device* device, const V
                                 bool contiguous, Place* place) {
   for (Instance& instance : store.instances) {
     if (instance.device != device && !store.tiling->is_replicated()) continue;
+    if (instance.whole && (!contiguous || dense(view.strides, region.shape(), view.itemsize))) {
+      place->offset = view.offset;
+      for (int k = 0; k < view.rank(); ++k) place->offset += region.lo[k] * view.strides[k];
+      place->strides = view.strides;
+      return &instance;
+    }
     auto direct = partition::direct(view, region, instance.place);
     if (!direct) continue;
     if (contiguous && !dense(direct->strides, region.shape(), view.itemsize)) continue;

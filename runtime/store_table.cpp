@@ -5,21 +5,31 @@
 namespace tilewise {
 
 StoreState& StoreTable::create(const Birth& birth, uint32_t line) {
-  auto store = std::make_unique<StoreState>();
-  store->id = birth.store;
-  store->base_shape = birth.base_shape;
-  store->base_itemsize = birth.base_itemsize;
-  store->line = line;
-  StoreState& made = *store;
-  const bool fresh = stores_.emplace(birth.store, std::move(store)).second;
-  TW_CHECK(fresh, "store ", birth.store, " is born twice");
-  return made;
+  Pages& pages = pages_of(birth.store);
+  const size_t page = page_of(birth.store);
+  if (page >= pages.size()) pages.resize(page + 1);
+  if (!pages[page]) pages[page] = std::make_unique<Page>();
+  StoreState*& at = *slot(birth.store);
+  TW_CHECK(!at, "store ", birth.store, " is born twice");
+  if (free_.empty()) {
+    all_.push_back(std::make_unique<StoreState>());
+    free_.push_back(all_.back().get());
+  }
+  at = free_.back();
+  free_.pop_back();
+  at->id = birth.store;
+  at->base_shape = birth.base_shape;
+  at->base_itemsize = birth.base_itemsize;
+  at->line = line;
+  ++pages[page]->live;
+  ++live_;
+  return *at;
 }
 
 StoreState& StoreTable::get(StoreId id) {
-  auto found = stores_.find(id);
-  TW_CHECK(found != stores_.end(), "store ", id, " is unknown");
-  return *found->second;
+  StoreState** at = slot(id);
+  TW_CHECK(at && *at, "store ", id, " is unknown");
+  return **at;
 }
 
 void StoreTable::free_instances(StoreState& store) {
@@ -35,7 +45,14 @@ void StoreTable::free_instances(StoreState& store) {
 void StoreTable::release_if_unused(StoreState& store) {
   if (!store.dropped || store.open > 0) return;
   free_instances(store);
-  stores_.erase(store.id);
+  store.tiling = nullptr;
+  store.dropped = false;
+  store.poison = nullptr;
+  *slot(store.id) = nullptr;
+  --live_;
+  auto& page = pages_of(store.id)[page_of(store.id)];
+  if (--page->live == 0) page.reset();
+  free_.push_back(&store);
 }
 
 }  // namespace tilewise

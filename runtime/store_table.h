@@ -6,7 +6,6 @@
 
 #include <exception>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "partition/instance.h"
@@ -22,6 +21,7 @@ struct Instance {
   Device* device = nullptr;
   BufferView buffer;
   partition::InstanceBox place;      // the box it holds and how that lies in the buffer
+  bool whole = false;                // it holds the whole store: a view's own strides are the instance's
   Event written;                     // the newest write
   std::vector<Event> readers;        // of other queues, since then
 };
@@ -42,23 +42,51 @@ struct StoreState {
   int64_t bytes() const { return count() * base_itemsize; }
 };
 
+// Numbers of stores that no record names.
+inline constexpr StoreId kTemporary = StoreId{1} << 63;
+
 class StoreTable {
  public:
   StoreState& create(const Birth& birth, uint32_t line);
   StoreState& get(StoreId id);
-  bool contains(StoreId id) const { return stores_.count(id) != 0; }
+  bool contains(StoreId id) const {
+    StoreState** at = slot(id);
+    return at && *at;
+  }
   // Gives the memory back if nobody names the store any more; `busy` are events the memory must outlive.
   void release_if_unused(StoreState& store);
   void free_instances(StoreState& store);
-  size_t size() const { return stores_.size(); }
+  size_t size() const { return live_; }
 
   template <class F>
   void each(F&& f) {
-    for (auto& [id, store] : stores_) f(*store);
+    for (Pages& pages : pages_)
+      for (auto& page : pages)
+        if (page)
+          for (StoreState* store : page->stores)
+            if (store) f(*store);
   }
 
  private:
-  std::unordered_map<StoreId, std::unique_ptr<StoreState>> stores_;
+  // Numbers are given in order and never again, so a store is found by its place in a page; pages whose stores are all gone
+  // go too. States are used again, with the memory their lists hold.
+  static constexpr int kPageBits = 10;
+  struct Page {
+    StoreState* stores[1 << kPageBits] = {};
+    int live = 0;
+  };
+  using Pages = std::vector<std::unique_ptr<Page>>;
+  Pages& pages_of(StoreId id) { return pages_[id >> 63]; }
+  static size_t page_of(StoreId id) { return (id & ~kTemporary) >> kPageBits; }
+  StoreState** slot(StoreId id) const {
+    const Pages& pages = pages_[id >> 63];
+    const size_t page = page_of(id);
+    return page < pages.size() && pages[page] ? &pages[page]->stores[id & ((1 << kPageBits) - 1)] : nullptr;
+  }
+  Pages pages_[2];  // stores that records name, and temporaries
+  std::vector<std::unique_ptr<StoreState>> all_;
+  std::vector<StoreState*> free_;
+  size_t live_ = 0;
 };
 
 }  // namespace tilewise
