@@ -7,6 +7,7 @@ from pathlib import Path
 
 from . import mpi
 
+INDENT = 12  # width of the column of names
 # Instruction sets with kernels of their own, widest first, by their names in /proc/cpuinfo.
 VECTOR_SETS = {"avx512f": "AVX-512", "avx2": "AVX2", "sse4_1": "SSE4", "asimd": "NEON"}
 
@@ -40,13 +41,13 @@ def version_of(package):
 
 
 def runtime_state():
-    """Whether the extension module can be loaded, and the devices it would use."""
+    """What the extension module says of the devices it would use, or why it cannot be loaded."""
     try:
+        importlib.import_module("tilewise")
         core = importlib.import_module("tilewise._core")
+        return core.describe().strip().replace("\n", "\n" + " " * INDENT)
     except Exception as e:
         return f"cannot be loaded: {e}"
-    describe = getattr(core, "describe_devices", None)
-    return describe() if describe else "loads"
 
 
 def mpi_rows(built):
@@ -75,7 +76,7 @@ def gpus():
 
 
 def print_info():
-    text = "".join(f"{what:11s} {text}\n" for what, text in rows())
+    text = "".join(f"{what:{INDENT}s}{text}\n" for what, text in rows())
     try:
         print(text, end="", flush=True)
     except BrokenPipeError:  # the reader, `head` for one, has seen enough
