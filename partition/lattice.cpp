@@ -156,10 +156,11 @@ void LatticeCutter::cut_runs(const Lattice& lattice, int axis, int level, int64_
   const int64_t period = unit / std::gcd(std::abs(a.step), unit);
   int64_t from = 0;
   if (a.count > period) {
-    // The first run ends where the level's next step begins.
+    // The first run ends where the level's next step begins; it is part of the pattern if it begins with its step.
     const int64_t up = floor_mod(a.step, unit), rest = floor_mod(lattice.address + below, unit);
     const bool upwards = up <= unit / 2;
-    const int64_t head = upwards ? (unit - 1 - rest) / up + 1 : rest / (unit - up) + 1;
+    const bool whole = upwards ? rest < up : rest >= up;
+    const int64_t head = whole ? 0 : upwards ? (unit - 1 - rest) / up + 1 : rest / (unit - up) + 1;
     const int64_t periods = (a.count - std::min(head, a.count)) / period;
     if (periods >= 2) {
       cut_run_range(lattice, axis, level, below, width, 0, head, 1, 0);

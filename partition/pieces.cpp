@@ -86,7 +86,7 @@ Piece piece_of(const Lattice& lattice, const View& view, const Box& region, int6
   piece.region_offset += lattice.start[view.rank()] * unit;
   // The lattice's axes are in the order of the view's, whole periods before what they hold: the region's C order.
   for (const LatticeAxis& axis : lattice.axes) {
-    if (axis.source == view.rank() && axis.place == unit) {  // a run of units is one longer item
+    if (axis.source == view.rank() && axis.multiple == 1 && axis.place == unit) {  // side by side: a longer item
       piece.itemsize = static_cast<int32_t>(axis.count * unit);
       continue;
     }

@@ -123,8 +123,8 @@ void check_boxes(const View& view, const Box& region, const InstanceBox& instanc
     for (int k = 0; k < at.size(); ++k) ++point.hi[k];
     if (touches) truly = hull(truly, point);
   });
-  // Items that begin anywhere may be found in parts only; NumPy makes no such views of a store.
-  if (some_readable && !any_strides) {
+  // Items wider than the base's, or that begin anywhere, may be found in parts only.
+  if (some_readable && !any_strides && view.itemsize <= instance.form.itemsize) {
     ASSERT_FALSE(inner.empty());
   }
   const Box image = preimage(view, region, instance);
@@ -271,8 +271,8 @@ void check_random(uint32_t seed, int rounds, View (*make)(Random&, const StoreFo
   }
 }
 
-TEST(Pieces, ChainsOfViews) { check_random(1, 60000, random_view); }
-TEST(Pieces, AnyStrides) { check_random(2, 60000, random_strides); }
+TEST(Pieces, ChainsOfViews) { check_random(1, 100000, random_view); }
+TEST(Pieces, AnyStrides) { check_random(2, 100000, random_strides); }
 
 // The order of bytes in a message is the same for a tile with margins as for the tile alone.
 TEST(Pieces, OrderDoesNotDependOnMargins) {
