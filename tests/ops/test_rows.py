@@ -1,6 +1,8 @@
 """Every row in every dtype against NumPy: bits where the row is exact, units in the last place where it has a bound,
 and the floating-point warnings element by element."""
 
+import os
+
 import numpy as np
 import pytest
 from numpy._core import umath
@@ -19,6 +21,8 @@ from rows import (
 )
 
 NUMPY_ULP = 4  # what NumPy's own functions may be off
+# Elements whose warnings are compared one by one, for each row and dtype.
+WATCHED = 300 if os.environ.get("TILEWISE_TEST_QUICK") else 1500
 CASES = [(name, loop) for name, row in ROWS.items() for loop in row.loops]
 
 
@@ -134,7 +138,7 @@ def test_warnings(which, name, loop):
     call = numpy_of(name)
     exact = row.ulp == 0 and not (DTYPES[loop].kind == "c" and name in ("sign", "absolute"))
     watched = 15 if exact else 15 & ~UNDERFLOW
-    for k in range(len((operands := operands_of(row, loop, 1500))[0])):
+    for k in range(len((operands := operands_of(row, loop, WATCHED))[0])):
         one = [o[k : k + 1] for o in operands]
         _, flags = run_row(which, row, loop, one)
         expected = numpy_flags(call, *one)
@@ -146,7 +150,7 @@ def test_warnings(which, name, loop):
 @pytest.mark.parametrize("which", INTERPRETERS)
 def test_divmod_warnings(which, loop):
     pair = ROWS["divmod_quotient"], ROWS["divmod_remainder"]
-    operands = operands_of(pair[0], loop, 1500)
+    operands = operands_of(pair[0], loop, WATCHED)
     for k in range(len(operands[0])):
         one = [o[k : k + 1] for o in operands]
         flags = run_row(which, pair[0], loop, one)[1] | run_row(which, pair[1], loop, one)[1]
