@@ -72,15 +72,20 @@ void transpose_square(char* to, int64_t to_n, const char* from, int64_t from_m) 
   constexpr int kCount = Lanes<T>::kCount;
   using Vector = typename Lanes<T>::Type;
   using Order = std::make_integer_sequence<int, kCount>;
-  Vector rows[kCount], next[kCount];
+  Vector rows[kCount], next[kCount];  // in registers once the loops are unrolled
+#pragma GCC unroll 16
   for (int r = 0; r < kCount; ++r) std::memcpy(&rows[r], from + r * from_m, 16);
+#pragma GCC unroll 16
   for (int side = 1; side < kCount; side *= 2) {
+#pragma GCC unroll 16
     for (int r = 0; r < kCount / 2; ++r) {
       next[2 * r] = interleave<T, 0>(rows[r], rows[r + kCount / 2], Order());
       next[2 * r + 1] = interleave<T, 1>(rows[r], rows[r + kCount / 2], Order());
     }
+#pragma GCC unroll 16
     for (int r = 0; r < kCount; ++r) rows[r] = next[r];
   }
+#pragma GCC unroll 16
   for (int r = 0; r < kCount; ++r) std::memcpy(to + r * to_n, &rows[r], 16);
 }
 
@@ -113,8 +118,8 @@ void tiles(char* to, const char* from, int64_t n, int64_t to_n, int64_t from_n, 
   constexpr int64_t kSize = sizeof(T);
   const bool dense = from_n == kSize && to_m == kSize;
   const int64_t edge = dense ? 64 / kSize : kTileEdge;
-  for (int64_t j = 0; j < m; j += edge) {
-    for (int64_t i = 0; i < n; i += edge) {
+  for (int64_t i = 0; i < n; i += edge) {
+    for (int64_t j = 0; j < m; j += edge) {  // along the target, whose lines are then written one after another
       char* corner = to + i * to_n + j * to_m;
       const char* source = from + i * from_n + j * from_m;
       if (dense && i + edge <= n && j + edge <= m) {
