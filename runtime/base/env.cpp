@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
-#include <limits>
+#include <memory>
 #include <mutex>
 #include <unistd.h>
 
@@ -97,7 +97,14 @@ const char* parse_number(const std::string& text, Number& into) {
 }
 
 std::mutex settings_mutex;
-std::atomic<const Settings*> own_settings{nullptr};  // replaced ones stay: someone may still read them
+std::atomic<const Settings*> own_settings{nullptr};
+// Replaced ones too, and beyond the end of main: some thread may still read them.
+auto& kept_settings = *new std::vector<std::unique_ptr<const Settings>>;
+
+void install(Settings settings) {
+  kept_settings.push_back(std::make_unique<const Settings>(std::move(settings)));
+  own_settings = kept_settings.back().get();
+}
 
 }  // namespace
 
@@ -129,14 +136,14 @@ const Settings& settings() {
       size_t equals = text.find('=');
       if (equals != std::string::npos) environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
     }
-    own_settings = new Settings(parse_settings(environment));
+    install(parse_settings(environment));
   }
   return *own_settings.load();
 }
 
 void replace_settings(const Settings& settings) {
   std::lock_guard lock(settings_mutex);
-  own_settings = new Settings(settings);
+  install(settings);
 }
 
 bool parse_memory(const std::string& text, MemoryLimit& into) {

@@ -75,6 +75,17 @@ DeviceMemory::DeviceMemory(HostMemory& host, const Queue& queue, int device)
   host_.devices_.push_back(this);
 }
 
+DeviceMemory::~DeviceMemory() {
+  for (const Pending& pending : pending_) {
+    for (const Event& event : pending.after) wait(event);
+  }
+  wait(queue_.last());
+  std::lock_guard lock(host_.lock_);
+  settle_pending();
+  drop_all_done();
+  std::erase(host_.devices_, this);
+}
+
 // ---- Sizes ----------------------------------------------------------------------------------------------------------
 
 int DeviceMemory::class_of(size_t bytes) {
@@ -218,6 +229,10 @@ void DeviceMemory::keep(const Block& block) {
     return;
   }
   leaving_.push_back(cached);
+  free_leaving();
+}
+
+void DeviceMemory::free_leaving() {
   while (!leaving_.empty() && done(leaving_.front().released)) {
     host_.use_.cached -= leaving_.front().block.capacity;
     free_block(leaving_.front().block);
@@ -248,6 +263,7 @@ bool DeviceMemory::drop_all_done() {
   bool dropped = false;
   while (drop_oldest()) dropped = true;
   if (!queue_.idle()) return dropped;
+  free_leaving();
   for (int index = 0; index < kClasses; ++index) {
     for (void* data : small_[index]) {
       host_.use_.cached -= class_bytes(index);

@@ -6,7 +6,8 @@
 // mapped, aligned for huge pages and untouched, so that the workers' first touch places the pages. The cache is
 // bounded; what exceeds the bound goes back to the system, oldest first.
 //
-// One HostMemory a machine, one DeviceMemory a device; never destroyed. Thread-safe (one lock a machine).
+// One HostMemory a machine, one DeviceMemory a device. Thread-safe (one lock a machine). A DeviceMemory that goes waits for
+// what still uses its blocks and frees what it caches.
 #pragma once
 
 #include <array>
@@ -47,6 +48,8 @@ class DeviceMemory {
  public:
   // `queue` orders the work of the device, -1 in `device` stands for the host.
   DeviceMemory(HostMemory& host, const Queue& queue, int device);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
 
   // 64-byte aligned, contents undefined. Throws Error(kMemory) over the limit.
   BufferView allocate(size_t bytes);
@@ -77,6 +80,7 @@ class DeviceMemory {
   Block new_block(size_t capacity);
   void free_block(const Block& block);
   void keep(const Block& block);
+  void free_leaving();
   void settle_pending();
   void trim(int64_t bound);
   bool drop_oldest();

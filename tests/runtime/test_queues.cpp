@@ -105,6 +105,9 @@ TEST(Queues, AThreadQueueFinishesItsTasksBeforeItGoes) {
 }
 
 TEST(Queues, AChildAfterForkMakesAMachineOfItsOwn) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "the thread sanitizer forbids threads in a child";
+#endif
   Machine& parent = make_machine("cpu:2", 0, 1);
   Device& device = *parent.devices()[0];
   std::atomic<bool> go{false};
