@@ -8,6 +8,7 @@ namespace tilewise::ops {
 // Contents undefined (zero in practice for what is read before it is written).
 Array empty(const Dims& shape, DType dtype, int32_t itemsize = 0);  // itemsize for kVoid only
 Array full(const Dims& shape, const Scalar& value);                 // value.dtype is the array's
+Array zeros(const Dims& shape, DType dtype, int32_t itemsize = 0);  // kVoid too
 // start + i * step for i < count, computed as NumPy's arange does for the dtype (first value start, second start+step).
 Array arange(const Scalar& start, const Scalar& next, int64_t count, DType dtype);
 // NumPy's linspace: arange(count) * step + start, the last element exactly stop if endpoint.

@@ -1,0 +1,170 @@
+#include "ops/simd/gemm_tiles.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/simd/gemm_tiles.cpp"
+#include "ops/simd/targets.h"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "runtime/base/error.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tilewise::ops::simd::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Registers for sums: most of the 32 of AVX-512 and NEON, of the 16 of the others.
+constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON;
+constexpr int kRows = kManyRegisters ? 14 : 6;
+constexpr int kComplexRows = kManyRegisters ? 6 : 2;
+constexpr int kVectors = 2;
+
+template <class T, class V>
+HWY_INLINE V multiply_add(V a, V b, V sum) {
+  if constexpr (std::is_floating_point_v<T>) return hn::MulAdd(a, b, sum);
+  else return hn::Add(sum, hn::Mul(a, b));
+}
+
+template <class T, int kHeight>
+void real_tile(int64_t depth, const void* a_panel, const void* b_panel, void* c_tile, int64_t ldc, bool accumulate) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr int64_t kLanes = hn::MaxLanes(d);
+  const T* HWY_RESTRICT a = static_cast<const T*>(a_panel);
+  const T* HWY_RESTRICT b = static_cast<const T*>(b_panel);
+  T* HWY_RESTRICT c = static_cast<T*>(c_tile);
+  V sum[kHeight][kVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kHeight; ++i) {
+    for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
+    if (accumulate) __builtin_prefetch(c + i * ldc, 1);
+  }
+  for (int64_t k = 0; k < depth; ++k) {
+    const V b0 = hn::LoadU(d, b), b1 = hn::LoadU(d, b + kLanes);
+    b += kVectors * kLanes;
+#pragma GCC unroll 16
+    for (int i = 0; i < kHeight; ++i) {
+      const V left = hn::Set(d, a[i]);
+      sum[i][0] = multiply_add<T>(left, b0, sum[i][0]);
+      sum[i][1] = multiply_add<T>(left, b1, sum[i][1]);
+    }
+    a += kHeight;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kHeight; ++i) {
+    for (int j = 0; j < kVectors; ++j) {
+      T* to = c + i * ldc + j * kLanes;
+      hn::StoreU(accumulate ? hn::Add(hn::LoadU(d, to), sum[i][j]) : sum[i][j], d, to);
+    }
+  }
+}
+
+template <class T, int kHeight>
+void complex_tile(int64_t depth, const void* a_panel, const void* b_panel, void* c_tile, int64_t ldc, bool accumulate) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr int64_t kLanes = hn::MaxLanes(d);
+  const T* HWY_RESTRICT a = static_cast<const T*>(a_panel);
+  const T* HWY_RESTRICT b = static_cast<const T*>(b_panel);
+  V real[kHeight][kVectors], imag[kHeight][kVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kHeight; ++i) {
+    for (int j = 0; j < kVectors; ++j) real[i][j] = imag[i][j] = hn::Zero(d);
+  }
+  for (int64_t k = 0; k < depth; ++k) {
+    V br[kVectors], bi[kVectors];
+    for (int j = 0; j < kVectors; ++j) {
+      br[j] = hn::LoadU(d, b + j * kLanes);
+      bi[j] = hn::LoadU(d, b + (kVectors + j) * kLanes);
+    }
+    b += 2 * kVectors * kLanes;
+#pragma GCC unroll 16
+    for (int i = 0; i < kHeight; ++i) {
+      const V ar = hn::Set(d, a[i]), ai = hn::Set(d, a[kHeight + i]);
+      for (int j = 0; j < kVectors; ++j) {
+        real[i][j] = hn::NegMulAdd(ai, bi[j], hn::MulAdd(ar, br[j], real[i][j]));
+        imag[i][j] = hn::MulAdd(ai, br[j], hn::MulAdd(ar, bi[j], imag[i][j]));
+      }
+    }
+    a += 2 * kHeight;
+  }
+  T* HWY_RESTRICT c = static_cast<T*>(c_tile);
+#pragma GCC unroll 16
+  for (int i = 0; i < kHeight; ++i) {
+    for (int j = 0; j < kVectors; ++j) {
+      T* to = c + 2 * (i * ldc + j * kLanes);
+      V re = real[i][j], im = imag[i][j];
+      if (accumulate) {
+        V old_re, old_im;
+        hn::LoadInterleaved2(d, to, old_re, old_im);
+        re = hn::Add(old_re, re);
+        im = hn::Add(old_im, im);
+      }
+      hn::StoreInterleaved2(re, im, d, to);
+    }
+  }
+}
+
+template <class T>
+GemmTiles real_tiles() {
+  GemmTiles tiles;
+  tiles.rows = kRows;
+  tiles.columns = static_cast<int>(kVectors * hn::MaxLanes(hn::ScalableTag<T>()));
+  tiles.tile[1] = real_tile<T, 1>;
+  tiles.tile[2] = real_tile<T, 2>;
+  tiles.tile[4] = real_tile<T, 4>;
+  if constexpr (kManyRegisters) tiles.tile[7] = real_tile<T, 7>;
+  if constexpr (kManyRegisters) tiles.tile[10] = real_tile<T, 10>;
+  tiles.tile[kRows] = real_tile<T, kRows>;
+  return tiles;
+}
+
+template <class T>
+GemmTiles complex_tiles() {
+  GemmTiles tiles;
+  tiles.rows = kComplexRows;
+  tiles.columns = static_cast<int>(kVectors * hn::MaxLanes(hn::ScalableTag<T>()));
+  tiles.tile[1] = complex_tile<T, 1>;
+  tiles.tile[2] = complex_tile<T, 2>;
+  if constexpr (kManyRegisters) tiles.tile[4] = complex_tile<T, 4>;
+  tiles.tile[kComplexRows] = complex_tile<T, kComplexRows>;
+  return tiles;
+}
+
+}  // namespace
+
+GemmTiles make_gemm_tiles(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32: return real_tiles<float>();
+    case DType::kFloat64: return real_tiles<double>();
+    case DType::kComplex64: return complex_tiles<float>();
+    case DType::kComplex128: return complex_tiles<double>();
+    case DType::kInt32: return real_tiles<int32_t>();
+    default: return real_tiles<int64_t>();
+  }
+}
+
+}  // namespace tilewise::ops::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tilewise::ops::simd {
+
+HWY_EXPORT(make_gemm_tiles);
+
+const GemmTiles& gemm_tiles(DType dtype) {
+  static const DType kinds[] = {DType::kFloat32,    DType::kFloat64, DType::kComplex64,
+                                DType::kComplex128, DType::kInt32,   DType::kInt64};
+  static const auto table = [] {
+    struct Table { GemmTiles of[6]; } made;
+    for (int i = 0; i < 6; ++i) made.of[i] = HWY_DYNAMIC_DISPATCH(make_gemm_tiles)(kinds[i]);
+    return made;
+  }();
+  for (int i = 0; i < 6; ++i)
+    if (kinds[i] == dtype) return table.of[i];
+  TW_CHECK(false, "no matrix tiles of ", name(dtype));
+}
+
+}  // namespace tilewise::ops::simd
+#endif
