@@ -67,7 +67,9 @@ class Product {
     return (whole + (rows > whole ? tiles_.height(rows - whole) : 0)) * round_up(columns, tiles_.columns);
   }
   // Vectors run along C's rows: better where its rows are contiguous, and where fewer lanes stay empty.
+  // Not for complex numbers: the order in which a tile adds a product's parts tells left from right.
   bool prefers_transpose() const {
+    if (is_complex(type_)) return false;
     const int64_t as_is = padded(rows_, columns_), turned = padded(columns_, rows_);
     if (as_is != turned && std::max(as_is, turned) > std::min(as_is, turned) * 5 / 4) return turned < as_is;
     return c_.column != size_ && c_.row == size_;

@@ -19,6 +19,7 @@ constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr int kRows = kManyRegisters ? 14 : 6;
 constexpr int kComplexRows = kManyRegisters ? 6 : 2;
 constexpr int kVectors = 2;
+constexpr int64_t kAhead = 64, kStream = 32;  // positions
 
 template <class T, class V>
 HWY_INLINE V multiply_add(V a, V b, V sum) {
@@ -38,18 +39,30 @@ void real_tile(int64_t depth, const void* a_panel, const void* b_panel, void* c_
 #pragma GCC unroll 16
   for (int i = 0; i < kHeight; ++i) {
     for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
-    if (accumulate) __builtin_prefetch(c + i * ldc, 1);
   }
-  for (int64_t k = 0; k < depth; ++k) {
-    const V b0 = hn::LoadU(d, b), b1 = hn::LoadU(d, b + kLanes);
-    b += kVectors * kLanes;
+  // The result's lines are asked for a little before the end: earlier they would be driven out by the panels.
+  const int64_t before = std::max<int64_t>(depth - kAhead, 0);
+  for (int64_t from = 0, to = before; from < depth; from = to, to = depth) {
+    for (int64_t k = from; k < to; ++k) {
+      const V b0 = hn::LoadU(d, b), b1 = hn::LoadU(d, b + kLanes);
+      __builtin_prefetch(b + kStream * kVectors * kLanes);  // the panel of B comes from the second-level cache
+      __builtin_prefetch(b + (kStream * kVectors + 1) * kLanes);
+      b += kVectors * kLanes;
 #pragma GCC unroll 16
-    for (int i = 0; i < kHeight; ++i) {
-      const V left = hn::Set(d, a[i]);
-      sum[i][0] = multiply_add<T>(left, b0, sum[i][0]);
-      sum[i][1] = multiply_add<T>(left, b1, sum[i][1]);
+      for (int i = 0; i < kHeight; ++i) {
+        const V left = hn::Set(d, a[i]);
+        sum[i][0] = multiply_add<T>(left, b0, sum[i][0]);
+        sum[i][1] = multiply_add<T>(left, b1, sum[i][1]);
+      }
+      a += kHeight;
     }
-    a += kHeight;
+    if (to == before) {
+#pragma GCC unroll 16
+      for (int i = 0; i < kHeight; ++i) {
+        __builtin_prefetch(c + i * ldc, 1);
+        __builtin_prefetch(c + i * ldc + kVectors * kLanes - 1, 1);
+      }
+    }
   }
 #pragma GCC unroll 16
   for (int i = 0; i < kHeight; ++i) {
