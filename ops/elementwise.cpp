@@ -1,5 +1,6 @@
 #include "ops/elementwise.h"
 
+#include "ops/op_table.h"
 #include "ops/opcode.h"
 #include "ops/record_builder.h"
 #include "ops/type_rules.h"
@@ -11,7 +12,7 @@ namespace {
 
 using partition::View;
 
-const Dims kNoAxes;
+const Dims kNoAxes{};
 
 const Dims& shape_of(const Input& input) {
   return input.kind == Input::Kind::kArray ? input.array->view.shape : kNoAxes;
@@ -147,12 +148,12 @@ class General {
     if (masked()) mask_ = operand(*options_.where, DType::kBool);
     uint16_t values[3] = {kNone, kNone, kNone};
     for (size_t k = 0; k < inputs_.size(); ++k) {
-      const DType type = op_info(op_).operand_type(static_cast<int>(k), loop_.dtype);
+      const DType type = op_info(loop_.op).operand_type(static_cast<int>(k), loop_.dtype);
       values[k] = operand(inputs_[k], type);
-      if (mask_ != kNone && inputs_[k].kind == Input::Kind::kArray && row(op_).fp != Never)
+      if (mask_ != kNone && inputs_[k].kind == Input::Kind::kArray && row(loop_.op).fp != Never)
         values[k] = builder_.apply(op::where, type, mask_, values[k], builder_.param(harmless(op_, type)));
     }
-    uint16_t value = builder_.apply(op_, loop_.dtype, values[0], values[1], values[2]);
+    uint16_t value = builder_.apply(loop_.op, loop_.dtype, values[0], values[1], values[2]);
     Array result = options_.out ? *options_.out : fresh();
     value = builder_.cast(value, result.view.dtype);
     if (mask_ != kNone) {

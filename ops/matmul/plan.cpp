@@ -256,9 +256,11 @@ int64_t section_depth(int64_t rows, int64_t columns, int64_t depth) {
   return ceil_div(ceil_div(depth, kSections), kChunk) * kChunk;
 }
 
-uint16_t matmul_family() {
-  static const uint16_t number = register_family({"matmul", plan_matmul});
-  return number;
-}
+namespace {
+// When the program starts, so that every rank knows the family before the stream names it.
+const uint16_t kMatmulFamily = register_family({"matmul", plan_matmul});
+}  // namespace
+
+uint16_t matmul_family() { return kMatmulFamily; }
 
 }  // namespace tilewise::ops

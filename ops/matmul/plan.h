@@ -10,7 +10,7 @@
 
 namespace tilewise::ops {
 
-uint16_t matmul_family();  // its number; registered on first use
+uint16_t matmul_family();  // its number
 
 // Extent of a section of the contracted axis where the product is split by depth, else 0.
 int64_t section_depth(int64_t rows, int64_t columns, int64_t depth);
