@@ -61,6 +61,8 @@ const EnvVariable kTable[] = {
     {"TILEWISE_FIRST_PROCESS", "a process id", "set by Tilewise itself",
      "the process that imported Tilewise first: its children run alone",
      [](const std::string& v, Settings& s) { return parse_count(v, s.first_process); }},
+    {"TILEWISE_ALONE", "1", "set by Tilewise itself", "this process is a child of the program: it runs alone, without MPI",
+     [](const std::string& v, Settings& s) { return s.alone = v == "1"; }},
 };
 
 // Letters to insert, drop or change.

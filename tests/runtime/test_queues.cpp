@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <ctime>
 #include <random>
 #include <sys/wait.h>
 #include <thread>
@@ -102,6 +103,17 @@ TEST(Queues, AThreadQueueFinishesItsTasksBeforeItGoes) {
   EXPECT_EQ(ran, 50);
   EXPECT_TRUE(done(last));
   wait(last);
+}
+
+TEST(Queues, AnIdleMachineUsesNoProcessorTime) {
+  Machine& machine = make_machine("cpu:7", 0, 1);
+  auto other = make_thread_queue("other");
+  for (Device* device : machine.devices()) device->call([](Parallel& p) { p.run(10, [](int64_t) {}); }, {}, 1e9);
+  for (Device* device : machine.devices()) wait(other->submit([] {}, std::vector{device->queue().last()}));
+  std::this_thread::sleep_for(10ms);
+  std::clock_t before = std::clock();  // of all threads
+  std::this_thread::sleep_for(2s);
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.01 * 2);
 }
 
 TEST(Queues, AChildAfterForkMakesAMachineOfItsOwn) {
