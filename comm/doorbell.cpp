@@ -1,15 +1,8 @@
 #include "comm/doorbell.h"
 
 #include <algorithm>
-#include <thread>
 
 namespace tilewise::comm {
-
-namespace {
-constexpr std::chrono::microseconds kPollFor{100};
-constexpr std::chrono::microseconds kShortestSleep{50};
-constexpr std::chrono::microseconds kLongestSleep{1000};
-}  // namespace
 
 void Doorbell::ring() {
   count_.fetch_add(1);
@@ -31,17 +24,12 @@ bool Doorbell::sleep(uint64_t seen, std::chrono::microseconds limit) {
 }
 
 void Backoff::pause(uint64_t seen) {
-  const auto now = std::chrono::steady_clock::now();
-  if (now - start_ < kPollFor) {
-    // Yielding keeps the poll short for us and leaves the core to a rank that shares it.
-    std::this_thread::yield();
-    return;
-  }
+  if (poll_.again()) return;
   if (bell_.sleep(seen, sleep_)) {
-    start_ = std::chrono::steady_clock::now();
-    sleep_ = kShortestSleep;
+    poll_.restart();
+    sleep_ = kShortest;
   } else {
-    sleep_ = std::min(2 * sleep_, kLongestSleep);
+    sleep_ = std::min(2 * sleep_, kLongest);
   }
 }
 

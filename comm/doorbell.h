@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "runtime/base/park.h"
+
 namespace tilewise::comm {
 
 class Doorbell {
@@ -29,16 +31,17 @@ class Doorbell {
   std::condition_variable wake_;
 };
 
-// One episode of waiting: polls for at most 100 us, then sleeps on the bell for a time that doubles up to 1 ms.
+// One episode of waiting: polls (see Poll), then sleeps on the bell for a time that doubles up to 1 ms.
 class Backoff {
  public:
-  explicit Backoff(Doorbell& bell) : bell_(bell), start_(std::chrono::steady_clock::now()) {}
+  explicit Backoff(Doorbell& bell) : bell_(bell) {}
   void pause(uint64_t seen);
 
  private:
+  static constexpr std::chrono::microseconds kShortest{50}, kLongest{1000};
   Doorbell& bell_;
-  std::chrono::steady_clock::time_point start_;
-  std::chrono::microseconds sleep_{50};
+  Poll poll_;
+  std::chrono::microseconds sleep_ = kShortest;
 };
 
 // Calls `done` until it answers true, with pauses as above. What `done` throws passes through.

@@ -65,6 +65,7 @@ class Transport {
   virtual int size() const = 0;
   virtual uint32_t capabilities() const = 0;  // bits of Capability
   virtual const char* name() const = 0;       // "local", "mpi", ...
+  virtual std::string description() const { return name(); }  // with the library's own name and version
 
   // Post a transfer. A receive's buffer must be as long as the message or longer; a longer message fails the receive.
   virtual Request isend(int peer, uint64_t tag, BufferView data, StreamHandle stream = {}) = 0;

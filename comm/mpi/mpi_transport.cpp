@@ -33,6 +33,14 @@ uint32_t MpiTransport::capabilities() const {
   return any_thread ? kHostMemory | kAnyThread : kHostMemory;
 }
 
+std::string MpiTransport::description() const {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  // Open MPI goes on with how it was built, MPICH with its compilers.
+  return std::string(text).substr(0, std::string_view(text).find_first_of(",\n"));
+}
+
 void MpiTransport::check_post(int peer, const BufferView& data) const {
   TW_CHECK(peer >= 0 && peer < session_.size, "peer ", peer, " of ", session_.size);
   TW_CHECK(data.kind != MemoryKind::kDevice, "the MPI transport moves host memory only");

@@ -34,6 +34,7 @@ class MpiTransport : public Transport {
   int size() const override { return session_.size; }
   uint32_t capabilities() const override;
   const char* name() const override { return "mpi"; }
+  std::string description() const override;
 
   Request isend(int peer, uint64_t tag, BufferView data, StreamHandle stream) override;
   Request irecv(int peer, uint64_t tag, BufferView data, StreamHandle stream) override;

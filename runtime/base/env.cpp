@@ -58,9 +58,9 @@ const EnvVariable kTable[] = {
      [](const std::string& v, Settings& s) { return parse_path(v, s.cache_dir); }},
     {"TILEWISE_DUMP", "a list of stream, fuse, program, source, plan, schedule, transport, memory", "nothing",
      "stages to print", [](const std::string& v, Settings& s) { return parse_words(v, kStages, s.dump); }},
-    {"TILEWISE_FIRST_PROCESS", "a process id", "set by Tilewise itself",
+    {"TILEWISE_FIRST_PROCESS", "a process id, @, its place in a job", "set by Tilewise itself",
      "the process that imported Tilewise first: its children run alone",
-     [](const std::string& v, Settings& s) { return parse_count(v, s.first_process); }},
+     [](const std::string& v, Settings& s) { return parse_count(v.substr(0, v.find('@')), s.first_process); }},
     {"TILEWISE_ALONE", "1", "set by Tilewise itself", "this process is a child of the program: it runs alone, without MPI",
      [](const std::string& v, Settings& s) { return s.alone = v == "1"; }},
 };
