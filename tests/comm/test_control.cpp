@@ -248,13 +248,14 @@ TEST_P(DeathTest, OfAStoppedRankIsToldByItsSilence) {
     if (rank == victim) {
       // Stopped by the test, and later let go: the others have buried it, and it learns that.
       while (told == 0) std::this_thread::sleep_for(1ms);
+      ++times->ready;
       return;
     }
     expect_death(channel, rank, victim, "no sign of life");
     while (told == 0) std::this_thread::sleep_for(1ms);
     EXPECT_LT(told - times->death, (0.8 + 0.5) * kSlower);
     ++times->ready;
-    while (times->ready < 2 * kSize - 1) std::this_thread::sleep_for(1ms);
+    while (times->ready < 2 * kSize) std::this_thread::sleep_for(1ms);
   });
   while (times->ready < kSize) std::this_thread::sleep_for(1ms);
   times->death = now();
