@@ -49,7 +49,7 @@ struct Launch {
 class Parallel {
  public:
   virtual ~Parallel() = default;
-  virtual int width() const = 0;  // cores of the device
+  virtual int width() const = 0;  // cores of the device; 1 only where no other core could help
   virtual void run(int64_t count, const std::function<void(int64_t)>& body) = 0;
 };
 

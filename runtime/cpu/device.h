@@ -4,6 +4,8 @@
 // is done; anything else becomes a task of the queue. Owned by the machine; see runtime/device.h for who may call what.
 #pragma once
 
+#include <algorithm>
+
 #include "runtime/cpu/memory.h"
 #include "runtime/cpu/queue.h"
 
@@ -35,7 +37,8 @@ class CpuDevice final : public Device {
   class PoolParallel final : public Parallel {
    public:
     PoolParallel(Pool& pool, CoreRange workers) : pool_(pool), workers_(workers) {}
-    int width() const override { return workers_.count; }
+    // Two at least where there are two workers: a kernel that cuts its work lets idle ones help a device of one core.
+    int width() const override { return std::max(workers_.count, std::min(2, pool_.workers())); }
     void run(int64_t count, const std::function<void(int64_t)>& body) override {
       pool_.parallel_for(workers_.first, workers_.count, count, body);
     }

@@ -114,7 +114,7 @@ TEST_P(DeviceContract, CallsGetTheCores) {
       wait(device.call(
           [&](Parallel& parallel) {
             EXPECT_GE(parallel.width(), 1);
-            EXPECT_LE(parallel.width(), std::max(1, device.info().width));
+            EXPECT_LE(parallel.width(), std::max(2, device.info().width));
             parallel.run(count, [&](int64_t i) { ++seen[i]; });
           },
           {}, cost));
