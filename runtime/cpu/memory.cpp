@@ -25,6 +25,9 @@ size_t large_capacity(size_t bytes) {
   return round_up(bytes, bytes < (1 << 20) ? kPage : bytes < (32 << 20) ? 16 * kPage : kHugePage);
 }
 
+// The largest cached block that serves for a need.
+size_t most_for(size_t capacity) { return capacity + capacity / 16; }
+
 // Blocks that all begin at a multiple of 2 MiB would meet in the same cache sets, element by element; each begins a few
 // lines later than the one before.
 constexpr int kColours = 8;
@@ -69,7 +72,7 @@ void HostMemory::reset_peak() {
   use_.peak = use_.current;
 }
 
-DeviceMemory::DeviceMemory(HostMemory& host, const Queue& queue, int device)
+DeviceMemory::DeviceMemory(HostMemory& host, Queue& queue, int device)
     : host_(host), queue_(queue), device_(device) {
   std::lock_guard lock(host_.lock_);
   host_.devices_.push_back(this);
@@ -108,6 +111,8 @@ BufferView DeviceMemory::allocate(size_t bytes) {
   std::unique_lock lock(host_.lock_);
   if (!pending_.empty()) settle_pending();
   Block block = take_cached(bytes);
+  std::vector<Event> after;
+  if (!block.data && !pending_.empty()) block = take_pending(bytes, after);
   if (block.data) {
     host_.use_.cached -= block.capacity;
   } else {
@@ -116,6 +121,8 @@ BufferView DeviceMemory::allocate(size_t bytes) {
   host_.use_.current += block.capacity;
   host_.use_.peak = std::max(host_.use_.peak, host_.use_.current);
   if (bytes > kSmall) large_in_use_[block.data] = block.capacity;
+  lock.unlock();
+  if (!after.empty()) queue_.submit([] {}, after);
   return {block.data, bytes, MemoryKind::kHost, device_};
 }
 
@@ -129,10 +136,26 @@ DeviceMemory::Block DeviceMemory::take_cached(size_t bytes) {
   }
   size_t need = large_capacity(bytes);
   auto found = large_.lower_bound(need);
-  if (found == large_.end() || found->first > need + need / 16) return {};
+  if (found == large_.end() || found->first > most_for(need)) return {};
   auto newest = std::prev(large_.upper_bound(found->first));  // its bytes are the likeliest to be in cache
   Block block = newest->second.block;
   large_.erase(newest);
+  return block;
+}
+
+// The oldest of the large blocks that other queues still use, if there are kAhead of this size.
+DeviceMemory::Block DeviceMemory::take_pending(size_t bytes, std::vector<Event>& after) {
+  size_t need = large_capacity(bytes);
+  auto oldest = pending_.end();
+  int fitting = 0;
+  for (auto it = pending_.begin(); bytes > kSmall && it != pending_.end(); ++it) {
+    if (it->block.capacity < need || it->block.capacity > most_for(need)) continue;
+    if (fitting++ == 0) oldest = it;
+  }
+  if (fitting < kAhead) return {};
+  Block block = oldest->block;
+  after = std::move(oldest->after);
+  pending_.erase(oldest);
   return block;
 }
 
@@ -197,24 +220,24 @@ void DeviceMemory::release(const BufferView& buffer, std::span<const Event> afte
   }
   host_.use_.current -= block.capacity;
   host_.use_.cached += block.capacity;
-  if (all_done(after)) {
+  std::vector<Event> others;
+  for (const Event& event : after) {
+    if (event.queue != queue_.id() && !done(event)) others.push_back(event);
+  }
+  if (others.empty()) {
     keep(block);
   } else {
-    pending_.push_back({block, {after.begin(), after.end()}});
+    pending_.push_back({block, std::move(others)});
   }
   trim(host_.cache_bound_);
 }
 
 void DeviceMemory::settle_pending() {
-  for (size_t k = 0; k < pending_.size();) {
-    if (all_done(pending_[k].after)) {
-      keep(pending_[k].block);
-      pending_[k] = std::move(pending_.back());
-      pending_.pop_back();
-    } else {
-      ++k;
-    }
-  }
+  std::erase_if(pending_, [this](const Pending& pending) {
+    bool free = all_done(pending.after);
+    if (free) keep(pending.block);
+    return free;
+  });
 }
 
 void DeviceMemory::keep(const Block& block) {

@@ -2,7 +2,9 @@
 //
 // Each device has its own cache. A block given back may be handed out again by the same device at once, since later work
 // of that device runs after the work that still uses the block; before anyone else gets it or it returns to the system,
-// the device's queue must have come that far. Small blocks come from malloc in size classes; large ones are
+// the device's queue must have come that far. Where other queues still use a block, new memory is taken at first; once
+// some such blocks have gathered, the oldest is handed out and the device's later work waits for them. So a program that
+// runs ahead of its devices reuses memory as one in step with them does. Small blocks come from malloc in size classes; large ones are
 // mapped, aligned for huge pages and untouched, so that the workers' first touch places the pages. The cache is
 // bounded; what exceeds the bound goes back to the system, oldest first.
 //
@@ -47,7 +49,7 @@ class HostMemory {
 class DeviceMemory {
  public:
   // `queue` orders the work of the device, -1 in `device` stands for the host.
-  DeviceMemory(HostMemory& host, const Queue& queue, int device);
+  DeviceMemory(HostMemory& host, Queue& queue, int device);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
 
@@ -70,12 +72,14 @@ class DeviceMemory {
     std::vector<Event> after;
   };
   static constexpr size_t kSmall = 32 << 10;  // bytes: up to here size classes
+  static constexpr int kAhead = 2;            // blocks of about one size that other queues may still use
   static constexpr int kClasses = 8 + 4 * 6;  // steps of 64 up to 512, then four to a doubling
 
   static int class_of(size_t bytes);
   static size_t class_bytes(int index);
 
   Block take_cached(size_t bytes);
+  Block take_pending(size_t bytes, std::vector<Event>& after);
   Block obtain(std::unique_lock<BriefLock>& lock, size_t bytes);
   Block new_block(size_t capacity);
   void free_block(const Block& block);
@@ -88,12 +92,12 @@ class DeviceMemory {
   bool wait_for_cached(std::unique_lock<BriefLock>& lock);
 
   HostMemory& host_;
-  const Queue& queue_;
+  Queue& queue_;
   int device_;
   std::array<std::vector<void*>, kClasses> small_;
   std::multimap<size_t, Cached> large_;                // by capacity
   std::unordered_map<void*, size_t> large_in_use_;     // capacity of what is handed out
-  std::vector<Pending> pending_;                       // other queues may still use these
+  std::vector<Pending> pending_;                       // other queues may still use these; oldest first
   std::deque<Cached> leaving_;                         // small ones on their way back to malloc
 };
 

@@ -219,6 +219,45 @@ TEST_P(DeviceContract, MemoryThatAnotherQueueUsesIsNotReused) {
   }
 }
 
+// The device's own events need no waiting for: its work is in order.
+TEST_P(DeviceContract, MemoryThatTheDeviceItselfUsesIsReused) {
+  std::atomic<bool> go{false};
+  BufferView first = device.allocate(800'000);
+  Event use = device.queue().submit([&] { while (!go) std::this_thread::sleep_for(1ms); }, {});
+  device.release(first, std::vector{use});
+  BufferView second = device.allocate(800'000);
+  EXPECT_EQ(first.data, second.data);
+  EXPECT_FALSE(done(use));
+  go = true;
+  wait(use);
+  device.release(second);
+}
+
+// A program that runs far ahead of another queue reuses memory all the same, and never too early.
+TEST_P(DeviceContract, RunningAheadDoesNotTakeMemoryWithoutBound) {
+  auto other = make_thread_queue("other");
+  constexpr size_t kBytes = 1 << 20;
+  settle();
+  machine.reset_peaks();
+  MemoryUse before = machine.memory_use(device.info().memory_space);
+  std::atomic<bool> go{false};
+  std::atomic<int> wrong{0};
+  other->submit([&] { while (!go) std::this_thread::sleep_for(1ms); }, {});
+  for (int round = 0; round < 50; ++round) {
+    BufferView buffer = device.allocate(kBytes);
+    auto* data = static_cast<std::atomic<int>*>(buffer.data);
+    Event written = device.call([data, round](Parallel&) { data->store(round); }, {}, kDear);
+    Event read = other->submit([data, round, &wrong] { wrong += data->load() != round; }, std::vector{written});
+    device.release(buffer, std::vector{read});
+  }
+  MemoryUse after = machine.memory_use(device.info().memory_space);
+  EXPECT_LT(after.cached - before.cached, static_cast<int64_t>(8 * kBytes));
+  go = true;
+  wait(other->last());
+  settle();
+  EXPECT_EQ(wrong, 0);
+}
+
 // Work submitted before the release still reads the old contents, although its memory is already given out again.
 TEST_P(DeviceContract, MemoryIsStreamOrdered) {
   constexpr size_t kCount = 10'000;
