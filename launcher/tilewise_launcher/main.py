@@ -5,7 +5,7 @@ import os
 import shlex
 import sys
 
-from . import command, options
+from . import command, mpi, options
 
 
 def main(argv=None):
@@ -26,8 +26,7 @@ def main(argv=None):
         print(f"tilewise: there is no file {program[0]}", file=sys.stderr)
         return 2
     sys.stdout.flush()
-    # The stamp of a process that imported Tilewise, should one have started us: a job of its own begins here.
-    environ = {name: value for name, value in os.environ.items() if name != "TILEWISE_FIRST_PROCESS"}
+    environ = {name: value for name, value in os.environ.items() if name not in mpi.OWN_MARKS}
     os.execvpe(words[0], words, environ | added)
 
 

@@ -22,6 +22,8 @@ NEEDED = {
 # Variables that remote ranks get, besides all whose name starts with one of the prefixes.
 PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "PYTHONPATH")
 PASSED_PREFIXES = ("TILEWISE_", "OPENBLAS_", "PYTHON")
+# What a running program leaves for its children, which are to run alone. A job that we start is no child of it.
+OWN_MARKS = ("TILEWISE_FIRST_PROCESS", "TILEWISE_ALONE")
 
 
 @dataclass(frozen=True)
@@ -78,4 +80,4 @@ def missing(environ):
 def passed_on(environ):
     """Names of the variables that remote ranks get."""
     return sorted(n for n in environ
-                  if n in PASSED_ON or n.startswith(PASSED_PREFIXES) and n != "TILEWISE_FIRST_PROCESS")
+                  if n in PASSED_ON or n.startswith(PASSED_PREFIXES) and n not in OWN_MARKS)

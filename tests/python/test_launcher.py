@@ -155,3 +155,9 @@ def test_standard_input_reaches_the_program(tmp_path):
     done = subprocess.run([sys.executable, "-m", "tilewise_launcher.main", str(tmp_path / "p.py")], input="hello\n",
                           capture_output=True, text=True, timeout=60)
     assert done.stdout == "hello\n"
+
+
+def test_a_job_started_by_a_program_is_a_job_of_its_own():
+    done = run("--cpus=2", "-m", "timeit", "-n1", "-r1", "-simport os", "print(os.environ.get('TILEWISE_ALONE'))",
+               TILEWISE_ALONE="1")
+    assert done.stdout.startswith("None\n"), done.stderr

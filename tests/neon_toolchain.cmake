@@ -1,0 +1,20 @@
+# Cross compilation for 64-bit Arm, with libraries unpacked by tests/neon into NEON_SYSROOT; programs run under qemu-user.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(NEON_SYSROOT ${CMAKE_CURRENT_LIST_DIR}/../build/neon-sysroot)
+get_filename_component(NEON_SYSROOT ${NEON_SYSROOT} ABSOLUTE)
+set(CMAKE_FIND_ROOT_PATH ${NEON_SYSROOT} /usr/aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(ENV{PKG_CONFIG_LIBDIR} ${NEON_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${NEON_SYSROOT})
+# Libraries of the libraries.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,-rpath-link,${NEON_SYSROOT}/usr/lib/aarch64-linux-gnu")
+set(CMAKE_MODULE_LINKER_FLAGS_INIT ${CMAKE_EXE_LINKER_FLAGS_INIT})
+# Where Debian keeps headers that differ between machines.
+set(CMAKE_CXX_FLAGS_INIT "-isystem ${NEON_SYSROOT}/usr/include/aarch64-linux-gnu")
