@@ -92,12 +92,9 @@ std::vector<Event> Engine::apply(const Record& record) {
       window_.settle_reads({}, record.outputs);
       host_data(record);
       break;
-    case RecordKind::kDrop: {
-      StoreState& store = stores_.get(record.inputs[0].store);
-      store.dropped = true;
-      stores_.release_if_unused(store);
+    case RecordKind::kDrop:
+      drop(record.inputs[0].store);
       break;
-    }
     case RecordKind::kRead:
       window_.settle_reads(record.inputs, {});
       return read(record);
@@ -106,6 +103,12 @@ std::vector<Event> Engine::apply(const Record& record) {
       break;
   }
   return {};
+}
+
+void Engine::drop(StoreId id) {
+  StoreState& store = stores_.get(id);
+  store.dropped = true;
+  stores_.release_if_unused(store);
 }
 
 void Engine::flush() { window_.flush(); }

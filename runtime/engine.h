@@ -25,6 +25,8 @@ class Engine {
 
   // Any record. A kRead writes its destination on rank 0 when the events returned are done; other records return nothing.
   std::vector<Event> apply(const Record& record);
+  // What a kDrop does.
+  void drop(StoreId store);
   // Issues everything recorded.
   void flush();
   // The events after which everything issued is done.

@@ -14,18 +14,19 @@ using partition::Overlap;
 using partition::View;
 
 struct Group::Mark {
-  size_t code, params, accesses, guards, loads, values, swaps;
+  size_t code, params, accesses, guards, loads, swaps, views, boxes;
 };
 
 Group::Group(uint64_t serial, const Record& first) : serial(serial) {
   const Ref& shape_of = first.kind == RecordKind::kReduce ? first.inputs[0] : first.outputs[0];
   domain = shape_of.view.shape;
+  boxes.push_back(Box::of(domain));
   watch = first.watch;
 }
 
 Group::Mark Group::mark() const {
-  return {program.code.size(), params.size(), program.accesses.size(), guards.size(), loads.size(), values.size(),
-          swaps.size()};
+  return {program.code.size(), params.size(), program.accesses.size(), guards.size(), loads.size(), swaps.size(),
+          views.size(), boxes.size()};
 }
 
 void Group::undo(const Mark& mark) {
@@ -39,29 +40,45 @@ void Group::undo(const Mark& mark) {
   program.guard_count = static_cast<int>(mark.guards);
   loads.resize(mark.loads);
   swaps.resize(mark.swaps);
+  views.resize(mark.views);
+  boxes.resize(mark.boxes);
 }
 
-bool Group::whole(const Box& box) const {
-  for (int k = 0; k < domain.size(); ++k)
-    if (box.lo[k] != 0 || box.hi[k] != domain[k]) return false;
-  return true;
+// The place of a view in frame coordinates: moved by the shift, strides of axes of extent 1 left out of account.
+uint16_t Group::to_frame(const View& view, const Dims& shift) {
+  int64_t offset = view.offset;
+  const int rank = domain.size();
+  for (int k = 0; k < rank; ++k) offset -= shift[k] * view.strides[k];
+  for (size_t i = views.size(); i-- > 0;) {
+    const View& known = views[i];
+    if (known.offset != offset || known.dtype != view.dtype || known.itemsize != view.itemsize) continue;
+    bool same = true;
+    for (int k = 0; k < rank && same; ++k) same = known.strides[k] == view.strides[k] || domain[k] <= 1;
+    if (same) return static_cast<uint16_t>(i);
+  }
+  views.push_back(view);
+  views.back().shape = domain;
+  views.back().offset = offset;
+  return static_cast<uint16_t>(views.size() - 1);
 }
 
-View Group::to_frame(const View& view, const Dims& shift) const {
-  View moved = view;
-  moved.shape = domain;
-  for (int k = 0; k < domain.size(); ++k) moved.offset -= shift[k] * view.strides[k];
-  return moved;
+uint16_t Group::box_at(const Dims& shift, const Dims& shape) {
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    bool same = true;
+    for (int k = 0; k < domain.size() && same; ++k)
+      same = boxes[i].lo[k] == shift[k] && boxes[i].hi[k] == shift[k] + shape[k];
+    if (same) return static_cast<uint16_t>(i);
+  }
+  Box box(shift, shift);
+  for (int k = 0; k < domain.size(); ++k) box.hi[k] += shape[k];
+  boxes.push_back(box);
+  return static_cast<uint16_t>(boxes.size() - 1);
 }
 
-bool Group::same_element(const View& a, const View& b) const {
-  if (a.offset != b.offset || a.dtype != b.dtype || a.itemsize != b.itemsize) return false;
-  for (int k = 0; k < domain.size(); ++k)
-    if (domain[k] > 1 && a.strides[k] != b.strides[k]) return false;
-  return true;
-}
+View Group::part(uint16_t view, uint16_t box) const { return partition::region(views[view], boxes[box]); }
 
 bool Group::writes(StoreId store) const {
+  if (!(written_ & mark_of(store))) return false;
   for (const GroupValue& v : values)
     if (v.store == store) return true;
   for (const GroupReduction& r : reductions)
@@ -70,6 +87,7 @@ bool Group::writes(StoreId store) const {
 }
 
 bool Group::reads(StoreId store) const {
+  if (!(read_ & mark_of(store))) return false;
   for (const GroupLoad& load : loads)
     if (load.store == store) return true;
   return false;
@@ -83,8 +101,8 @@ bool Group::conflicts(const Record& record) const {
   return false;
 }
 
-uint8_t Group::guard_of(const Box& box) {
-  if (whole(box)) return 0;
+uint8_t Group::guard_of(uint16_t box) {
+  if (box == 0) return 0;
   for (size_t g = 0; g < guards.size(); ++g)
     if (guards[g] == box) return static_cast<uint8_t>(g + 1);
   guards.push_back(box);
@@ -110,10 +128,10 @@ std::optional<Dims> Group::align(const Record& record) const {
   auto search = [&](const Ref& ref) -> std::optional<Dims> {
     for (const GroupValue& v : values)
       if (v.store == ref.store)
-        if (auto shift = fits(ref, v.view)) return shift;
+        if (auto shift = fits(ref, views[v.view])) return shift;
     for (const GroupLoad& load : loads)
       if (load.store == ref.store)
-        if (auto shift = fits(ref, load.view)) return shift;
+        if (auto shift = fits(ref, views[load.view])) return shift;
     return std::nullopt;
   };
   for (const Ref& out : record.outputs)
@@ -124,69 +142,78 @@ std::optional<Dims> Group::align(const Record& record) const {
 }
 
 // The value of an operand at each element of the statement's box.
-std::optional<std::string> Group::resolve(const Ref& ref, const Dims& shift, const Box& box, uint16_t* value) {
-  const View view = to_frame(ref.view, shift);
-  for (const GroupReduction& r : reductions) {
-    if (r.store != ref.store) continue;
-    if (program.reductions[program.code[r.value].b].state != ReduceState::kPlain || !phase_axis || !whole(box) ||
-        !same_element(r.view, view))
-      return "needs a finished reduction";
-    phases = true;
-    *value = r.value;
-    return std::nullopt;
-  }
-  for (const GroupValue& v : values) {
-    if (v.store != ref.store) continue;
-    if (same_element(v.view, view)) {
-      if (v.box.contains(box)) {
-        *value = v.value;
-        return std::nullopt;
-      }
-      if (partition::overlaps(v.box, box)) return "reads a part that is only half written here";
-      continue;
+const char* Group::resolve(StoreId store, uint16_t view, uint16_t box, uint16_t* value) {
+  if (written_ & mark_of(store)) {
+    for (const GroupReduction& r : reductions) {
+      if (r.store != store) continue;
+      if (program.reductions[program.code[r.value].b].state != ReduceState::kPlain || !phase_axis || box != 0 ||
+          r.view != view)
+        return "needs a finished reduction";
+      phases = true;
+      *value = r.value;
+      return nullptr;
     }
-    if (partition::overlap(partition::region(v.view, v.box), ref.view) != Overlap::kNone)
-      return "reads other elements of what the group writes";
+    for (size_t i = values.size(); i-- > 0;) {
+      const GroupValue& v = values[i];
+      if (v.store != store) continue;
+      if (v.view == view) {
+        if (v.box == box || boxes[v.box].contains(boxes[box])) {
+          *value = v.value;
+          return nullptr;
+        }
+        if (partition::overlaps(boxes[v.box], boxes[box])) return "reads a part that is only half written here";
+        continue;
+      }
+      if (partition::overlap(part(v.view, v.box), part(view, box)) != Overlap::kNone)
+        return "reads other elements of what the group writes";
+    }
   }
-  if (!merges(view)) return "does not step over merged axes as one";
+  if (!merges(views[view])) return "does not step over merged axes as one";
   const uint8_t guard = guard_of(box);
-  for (const GroupLoad& load : loads) {
-    if (load.store == ref.store && same_element(load.view, view) &&
-        (program.guard[load.value] == 0 || program.guard[load.value] == guard)) {
-      *value = load.value;
-      return std::nullopt;
+  if (read_ & mark_of(store)) {
+    for (const GroupLoad& load : loads) {
+      if (load.store == store && load.view == view &&
+          (program.guard[load.value] == 0 || program.guard[load.value] == guard)) {
+        *value = load.value;
+        return nullptr;
+      }
     }
   }
   const auto access = static_cast<uint16_t>(program.accesses.size());
-  program.accesses.push_back({view.dtype, view.itemsize, false});
-  *value = program.push({kLoad, view.dtype, access, kNone, kNone}, view.dtype, guard);
-  loads.push_back({ref.store, view, box, *value, false});
-  return std::nullopt;
+  const View& v = views[view];
+  program.accesses.push_back({v.dtype, v.itemsize, false});
+  *value = program.push({kLoad, v.dtype, access, kNone, kNone}, v.dtype, guard);
+  loads.push_back({store, view, box, *value, false});
+  read_ |= mark_of(store);
+  return nullptr;
 }
 
 // Whether the elements may be written by this group, and what that takes.
-std::optional<std::string> Group::check_write(StoreId store, const View& view, const Box& box, StoreTable& stores) {
-  const View written = partition::region(view, box);
-  if (!merges(view)) return "does not step over merged axes as one";
-  for (const GroupReduction& r : reductions)
-    if (r.store == store) return "overwrites a reduction's result";
-  for (const GroupValue& v : values) {
-    if (v.store != store) continue;
-    if (same_element(v.view, view)) {
-      if (v.box.contains(box) || box.contains(v.box) || !partition::overlaps(v.box, box)) continue;
-      return "writes a box that crosses an earlier one";
+const char* Group::check_write(StoreId store, uint16_t view, uint16_t box, StoreTable& stores) {
+  if (!merges(views[view])) return "does not step over merged axes as one";
+  if (written_ & mark_of(store)) {
+    for (const GroupReduction& r : reductions)
+      if (r.store == store) return "overwrites a reduction's result";
+    for (const GroupValue& v : values) {
+      if (v.store != store) continue;
+      if (v.view == view) {
+        const Box &old = boxes[v.box], &now = boxes[box];
+        if (old.contains(now) || now.contains(old) || !partition::overlaps(old, now)) continue;
+        return "writes a box that crosses an earlier one";
+      }
+      if (partition::overlap(part(v.view, v.box), part(view, box)) != Overlap::kNone)
+        return "overwrites other elements of what the group writes";
     }
-    if (partition::overlap(partition::region(v.view, v.box), written) != Overlap::kNone)
-      return "overwrites other elements of what the group writes";
   }
+  if (!(read_ & mark_of(store))) return nullptr;
   const bool alone = records == 0;
   for (GroupLoad& load : loads) {
-    if (load.store != store || load.snapshot || same_element(load.view, view)) continue;
-    const View read = partition::region(load.view, load.box);
-    if (partition::overlap(read, written) == Overlap::kNone) continue;
+    if (load.store != store || load.snapshot || load.view == view) continue;
+    const View written = part(view, box);
+    if (partition::overlap(part(load.view, load.box), written) == Overlap::kNone) continue;
     int64_t distinct = 1;  // elements the operand really has
     for (int k = 0; k < domain.size(); ++k)
-      if (load.view.strides[k] != 0) distinct *= load.box.extent(k);
+      if (views[load.view].strides[k] != 0) distinct *= boxes[load.box].extent(k);
     if (distinct * 8 <= count_of(domain)) {
       load.snapshot = true;
       continue;
@@ -199,34 +226,37 @@ std::optional<std::string> Group::check_write(StoreId store, const View& view, c
     if (!alone) return "overwrites what the group reads elsewhere";
     load.snapshot = true;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
-void Group::write(const Ref& ref, const View& view, const Box& box, uint16_t value) {
-  for (GroupValue& v : values) {
-    if (v.store != ref.store || !same_element(v.view, view)) continue;
-    if (box.contains(v.box)) {
-      v.box = box;
-      v.value = value;
-      return;
-    }
-    if (v.box.contains(box)) {
-      const uint8_t outer = guard_of(v.box);
-      const uint16_t inner = guard_of(box) - 1;
-      v.value = program.push({kMerge, view.dtype, value, v.value, inner}, view.dtype, outer);
-      return;
+// `fresh`: the store was born with this record, so nothing is known of it.
+void Group::write(StoreId store, uint16_t view, uint16_t box, uint16_t value, bool fresh) {
+  if (!fresh && (written_ & mark_of(store))) {
+    for (GroupValue& v : values) {
+      if (v.store != store || v.view != view) continue;
+      if (boxes[box].contains(boxes[v.box])) {
+        v.box = box;
+        v.value = value;
+        return;
+      }
+      if (boxes[v.box].contains(boxes[box])) {
+        const uint8_t outer = guard_of(v.box);
+        const uint16_t inner = guard_of(box) - 1;
+        const DType type = views[view].dtype;
+        v.value = program.push({kMerge, type, value, v.value, inner}, type, outer);
+        return;
+      }
     }
   }
-  values.push_back({ref.store, view, box, value});
+  values.push_back({store, view, box, value});
+  written_ |= mark_of(store);
 }
 
-std::optional<std::string> Group::join_elementwise(const Record& record, StoreTable& stores) {
+const char* Group::join_elementwise(const Record& record, StoreTable& stores) {
   const auto shift = align(record);
   if (!shift) return "another domain";
-  Box box(*shift, *shift);
-  const Dims& shape = record.outputs[0].view.shape;
-  for (int k = 0; k < shape.size(); ++k) box.hi[k] += shape[k];
-  if (!reductions.empty() && !whole(box)) return "a part of a domain that is reduced";
+  const uint16_t box = box_at(*shift, record.outputs[0].view.shape);
+  if (box != 0 && !reductions.empty()) return "a part of a domain that is reduced";
   if (!merged.empty())
     for (const Instr& instr : record.code)
       if (instr.op == kIndex) return "reads coordinates of merged axes";
@@ -235,7 +265,7 @@ std::optional<std::string> Group::join_elementwise(const Record& record, StoreTa
   SmallVec<uint16_t, 16> number;
   for (const Ref& in : record.inputs) {
     uint16_t value = 0;
-    if (auto why = resolve(in, *shift, box, &value)) return why;
+    if (const char* why = resolve(in.store, to_frame(in.view, *shift), box, &value)) return why;
     number.push_back(value);
   }
   const uint8_t guard = guard_of(box);
@@ -259,13 +289,24 @@ std::optional<std::string> Group::join_elementwise(const Record& record, StoreTa
   }
 
   // 2. What is written, checked before anything of it is noted.
-  for (const Ref& out : record.outputs)
-    if (auto why = check_write(out.store, to_frame(out.view, *shift), box, stores)) return why;
-  for (size_t i = 0; i < record.outputs.size(); ++i) {
-    const Ref& out = record.outputs[i];
-    write(out, to_frame(out.view, *shift), box, number[record.results[static_cast<int>(i)]]);
+  auto fresh = [&](StoreId store) {
+    for (const Birth& birth : record.births)
+      if (birth.store == store) return true;
+    return false;
+  };
+  SmallVec<uint16_t, 4> views_out;
+  for (const Ref& out : record.outputs) {
+    views_out.push_back(to_frame(out.view, *shift));
+    if (fresh(out.store) ? !merges(views[views_out.back()]) : false) return "does not step over merged axes as one";
+    if (!fresh(out.store))
+      if (const char* why = check_write(out.store, views_out.back(), box, stores)) return why;
   }
-  return std::nullopt;
+  for (size_t i = 0; i < record.outputs.size(); ++i) {
+    const StoreId store = record.outputs[i].store;
+    const int at = static_cast<int>(i);
+    write(store, views_out[at], box, number[record.results[at]], record.outputs.size() == 1 && fresh(store));
+  }
+  return nullptr;
 }
 
 bool Group::merges(const View& view) const {
@@ -311,7 +352,7 @@ std::vector<std::pair<int, int>> merged_axes(const Record& record, const SmallVe
 
 }  // namespace
 
-std::optional<std::string> Group::join_reduce(const Record& record) {
+const char* Group::join_reduce(const Record& record) {
   const Ref& in = record.inputs[0];
   if (in.view.shape != domain) return "another domain";
   const auto order = in.view.memory_order();
@@ -323,20 +364,21 @@ std::optional<std::string> Group::join_reduce(const Record& record) {
   auto pairs = merged_axes(record, order);
   if (!reductions.empty() && pairs != merged) return "merges other axes";
   const auto before = std::exchange(merged, pairs);
-  auto refuse = [&](std::string why) -> std::optional<std::string> {
+  auto refuse = [&](const char* why) {
     merged = before;
     return why;
   };
   if (!merged.empty()) {
     for (const GroupLoad& load : loads)
-      if (!merges(load.view)) return refuse("an operand does not step over merged axes as one");
+      if (!merges(views[load.view])) return refuse("an operand does not step over merged axes as one");
     for (const GroupValue& v : values)
-      if (!merges(v.view)) return refuse("a result does not step over merged axes as one");
+      if (!merges(views[v.view])) return refuse("a result does not step over merged axes as one");
     for (const Instr& instr : program.code)
       if (instr.op == kIndex) return refuse("reads coordinates of merged axes");
   }
   uint16_t value = 0;
-  if (auto why = resolve(in, Dims(domain.size(), 0), Box::of(domain), &value)) return refuse(*why);
+  const Dims still(domain.size(), 0);
+  if (const char* why = resolve(in.store, to_frame(in.view, still), 0, &value)) return refuse(why);
 
   // A later statement may use the reduced value in the same pass if it belongs to one short row of the innermost axis.
   int innermost = -1;
@@ -354,24 +396,25 @@ std::optional<std::string> Group::join_reduce(const Record& record) {
   program.reductions.push_back(record.reduction);
   const Ref& out = record.outputs[0];
   const uint16_t reduced = program.push({kReduce, in.view.dtype, value, slot, kNone}, out.view.dtype);
-  View view = out.view;
-  view.shape = domain;  // strides are 0 on the reduced axes
+  View view = out.view;  // strides are 0 on the reduced axes
+  view.shape = domain;
   for (int k = 0; k < domain.size(); ++k)
     if (record.reduction.axes >> k & 1) view.strides[k] = 0;
-  reductions.push_back({out.store, view, reduced});
+  reductions.push_back({out.store, to_frame(view, still), reduced});
+  written_ |= mark_of(out.store);
   reduce_order = order;
-  return std::nullopt;
+  return nullptr;
 }
 
-std::optional<std::string> Group::join(const Record& record, StoreTable& stores) {
+const char* Group::join(const Record& record, StoreTable& stores) {
   const int more = static_cast<int>(record.inputs.size()) + record.params.size() + record.code.size() + 2;
   if (static_cast<int>(program.code.size()) + more > kGroupInstructions && records > 0) return "the group is full";
   if (record.watch != watch) return "another error state";
   const Mark before = mark();
-  auto why = record.kind == RecordKind::kReduce ? join_reduce(record) : join_elementwise(record, stores);
+  const char* why = record.kind == RecordKind::kReduce ? join_reduce(record) : join_elementwise(record, stores);
   if (why) {
     undo(before);
-    TW_CHECK(records > 0, "a record alone does not join: ", *why);
+    TW_CHECK(records > 0, "a record alone does not join: ", why);
     return why;
   }
   ++records;
@@ -380,7 +423,7 @@ std::optional<std::string> Group::join(const Record& record, StoreTable& stores)
     for (const Instr& instr : record.code) op_lines.push_back({instr.op, record.line});
     if (record.kind == RecordKind::kReduce) op_lines.push_back({kReduce, record.line});
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 }  // namespace tilewise

@@ -26,10 +26,12 @@ inline constexpr int kGroupInstructions = 160;
 inline constexpr int kGroupGuards = 32;
 inline constexpr int64_t kPhaseRowBytes = 128 << 10;  // of a row whose reduction is used in the same pass
 
+// Views and boxes are named by their place in the group's lists: most operands of a group share one, and the same
+// place means the same element of the frame.
 struct GroupLoad {
   StoreId store = 0;
-  partition::View view;   // frame coordinates
-  partition::Box box;     // where it may be read
+  uint16_t view = 0;
+  uint16_t box = 0;       // where it may be read
   uint16_t value = 0;     // of its kLoad
   bool snapshot = false;  // must be copied before the group writes
 };
@@ -37,14 +39,14 @@ struct GroupLoad {
 // The current value, in the group, of elements it has written.
 struct GroupValue {
   StoreId store = 0;
-  partition::View view;
-  partition::Box box;
+  uint16_t view = 0;
+  uint16_t box = 0;
   uint16_t value = 0;
 };
 
 struct GroupReduction {
   StoreId store = 0;
-  partition::View view;  // the output, extent 1 and stride 0 on reduced axes
+  uint16_t view = 0;     // the output, stride 0 on reduced axes
   uint16_t value = 0;    // of its kReduce
 };
 
@@ -52,9 +54,9 @@ class Group {
  public:
   Group(uint64_t serial, const Record& first);
 
-  // Adds the record, or says why not (a few words for TILEWISE_DUMP=fuse) and leaves the group as it was. A record that
-  // is alone in its group always joins.
-  std::optional<std::string> join(const Record& record, StoreTable& stores);
+  // Adds the record and returns null, or says why not (a few words for TILEWISE_DUMP=fuse) and leaves the group as it was. A
+  // record that is alone in its group always joins.
+  const char* join(const Record& record, StoreTable& stores);
   // Whether the record must run after this group: it reads what the group writes, or writes what it reads or writes.
   bool conflicts(const Record& record) const;
   bool writes(StoreId store) const;
@@ -62,8 +64,10 @@ class Group {
 
   uint64_t serial = 0;
   Dims domain;
+  std::vector<partition::View> views;  // of operands, in frame coordinates: all of the domain's shape
+  std::vector<partition::Box> boxes;   // of statements; the first is the whole domain
   Program program;  // loads and arithmetic; stores are added when the group is issued
-  std::vector<partition::Box> guards;
+  std::vector<uint16_t> guards;        // boxes, by their place in the list
   std::vector<Scalar> params;
   std::vector<GroupLoad> loads;
   std::vector<GroupValue> values;
@@ -84,18 +88,20 @@ class Group {
   struct Mark;  // sizes to fall back to
   Mark mark() const;
   void undo(const Mark& mark);
-  std::optional<std::string> join_elementwise(const Record& record, StoreTable& stores);
-  std::optional<std::string> join_reduce(const Record& record);
+  const char* join_elementwise(const Record& record, StoreTable& stores);
+  const char* join_reduce(const Record& record);
   std::optional<Dims> align(const Record& record) const;
-  partition::View to_frame(const partition::View& view, const Dims& shift) const;
-  bool same_element(const partition::View& a, const partition::View& b) const;
-  std::optional<std::string> resolve(const Ref& ref, const Dims& shift, const partition::Box& box, uint16_t* value);
-  std::optional<std::string> check_write(StoreId store, const partition::View& view, const partition::Box& box,
-                                         StoreTable& stores);
-  void write(const Ref& ref, const partition::View& view, const partition::Box& box, uint16_t value);
-  uint8_t guard_of(const partition::Box& box);
-  bool whole(const partition::Box& box) const;
+  uint16_t to_frame(const partition::View& view, const Dims& shift);
+  uint16_t box_at(const Dims& shift, const Dims& shape);
+  partition::View part(uint16_t view, uint16_t box) const;
+  const char* resolve(StoreId store, uint16_t view, uint16_t box, uint16_t* value);
+  const char* check_write(StoreId store, uint16_t view, uint16_t box, StoreTable& stores);
+  void write(StoreId store, uint16_t view, uint16_t box, uint16_t value, bool fresh);
+  uint8_t guard_of(uint16_t box);
   bool merges(const partition::View& view) const;
+  // Whether the group may write, or read, the store: no for certain, or perhaps.
+  static uint64_t mark_of(StoreId store) { return uint64_t{1} << (store & 63); }
+  uint64_t written_ = 0, read_ = 0;
 };
 
 }  // namespace tilewise

@@ -94,25 +94,26 @@ bool GroupLowering::collect() {
   };
   program_ = group_.program;
   bool any = false;
-  std::vector<std::pair<View, Box>> stored;
   for (const GroupValue& v : group_.values) {
     if (!needed(v.store)) continue;
     uint8_t guard = 0;
     for (size_t g = 0; g < group_.guards.size(); ++g)
       if (group_.guards[g] == v.box) guard = static_cast<uint8_t>(g + 1);
     const auto access = static_cast<uint16_t>(program_.accesses.size());
-    program_.accesses.push_back({v.view.dtype, v.view.itemsize, true});
-    program_.push({kStore, v.view.dtype, v.value, access, kNone}, v.view.dtype, guard);
-    outputs_.push_back({v.store, v.view, v.box, access, !l_.stores.get(v.store).tiling});
+    const View& view = group_.views[v.view];
+    program_.accesses.push_back({view.dtype, view.itemsize, true});
+    program_.push({kStore, view.dtype, v.value, access, kNone}, view.dtype, guard);
+    outputs_.push_back({v.store, view, group_.boxes[v.box], access, !l_.stores.get(v.store).tiling});
     any = true;
   }
   for (const GroupReduction& r : group_.reductions) {
     const int number = program_.code[r.value].b;
-    reduced_.push_back({r.store, r.view, number, program_.code[r.value].dtype, needed(r.store)});
+    reduced_.push_back({r.store, group_.views[r.view], number, program_.code[r.value].dtype, needed(r.store)});
     any |= reduced_.back().needed;
   }
   for (const GroupLoad& load : group_.loads)
-    inputs_.push_back({load.store, load.view, load.box, program_.code[load.value].a, load.snapshot});
+    inputs_.push_back({load.store, group_.views[load.view], group_.boxes[load.box], program_.code[load.value].a,
+                       load.snapshot});
   for (const Instr& instr : program_.code) indexed_ |= instr.op == kIndex;
   params_ = std::make_shared<const std::vector<Scalar>>(group_.params);
   return any;
@@ -166,7 +167,7 @@ void GroupLowering::make_frame() {
     out.box = canonical(out.box);
   }
   for (Reduced& r : reduced_) r.view = canonical(r.view);
-  for (const Box& guard : group_.guards) guards_.push_back(canonical(guard));
+  for (uint16_t guard : group_.guards) guards_.push_back(canonical(group_.boxes[guard]));
 }
 
 View GroupLowering::canonical(const View& view) const {

@@ -16,6 +16,18 @@ StoreRef new_store(const Dims& base_shape, int64_t base_itemsize) {
   return StoreRef(store);
 }
 
+namespace {
+
+void drop_global(State& s, StoreId store) {
+  Record record;
+  record.kind = RecordKind::kDrop;
+  record.inputs.resize(1);
+  record.inputs[0].store = store;
+  apply_global(s, record);
+}
+
+}  // namespace
+
 void drain_drops(State& s) {
   Store* store = s.dropped.exchange(nullptr, std::memory_order_acquire);
   // The stack is newest first; records go in the order of the drops.
@@ -28,18 +40,11 @@ void drain_drops(State& s) {
   }
   while (ordered) {
     Store* next = ordered->next_dropped;
-    Record record;
-    record.kind = RecordKind::kDrop;
-    record.inputs.resize(1);
-    if (ordered->copy) {
-      record.inputs[0].store = ordered->copy;
-      apply_global(s, record);
-    }
-    record.inputs[0].store = ordered->id;
+    if (ordered->copy) drop_global(s, ordered->copy);
     if (ordered->residence == Store::Residence::kGlobal)
-      apply_global(s, record);
+      drop_global(s, ordered->id);
     else
-      s.known->apply(record);
+      s.known->drop(ordered->id);
     delete ordered;
     ordered = next;
   }
@@ -113,11 +118,7 @@ void move_to_global(State& s, Store& store) {
   const StoreId old = store.id;
   if (had_values) {
     const StoreId id = send_known(s, store);
-    Record drop;
-    drop.kind = RecordKind::kDrop;
-    drop.inputs.resize(1);
-    drop.inputs[0].store = old;
-    s.known->apply(drop);
+    s.known->drop(old);
     store.id = id;
   }
   store.residence = Store::Residence::kGlobal;
@@ -125,11 +126,7 @@ void move_to_global(State& s, Store& store) {
 
 void forget_copy(State& s, Store& store) {
   if (!store.copy) return;
-  Record drop;
-  drop.kind = RecordKind::kDrop;
-  drop.inputs.resize(1);
-  drop.inputs[0].store = store.copy;
-  apply_global(s, drop);
+  drop_global(s, store.copy);
   store.copy = 0;
 }
 

@@ -16,13 +16,13 @@ void Window::note(Group& group, const Record& record) {
 void Window::add(const Record& record) {
   for (auto it = groups_.rbegin(); it != groups_.rend(); ++it) {
     Group& group = **it;
-    const auto why = group.join(record, stores_);
+    const char* why = group.join(record, stores_);
     if (!why) {
       note(group, record);
       dump(Stage::kFuse, [&] { return str("group ", group.serial, ": record ", group.records, " joins"); });
       return;
     }
-    dump(Stage::kFuse, [&] { return str("group ", group.serial, ": no: ", *why); });
+    dump(Stage::kFuse, [&] { return str("group ", group.serial, ": no: ", why); });
     if (group.conflicts(record)) break;
   }
   if (groups_.size() >= kOpenGroups) issue_front();
