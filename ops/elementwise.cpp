@@ -1,8 +1,10 @@
 #include "ops/elementwise.h"
 
+#include "ops/copy.h"
 #include "ops/op_table.h"
 #include "ops/opcode.h"
 #include "ops/record_builder.h"
+#include "ops/reduce.h"
 #include "ops/type_rules.h"
 #include "runtime/base/error.h"
 
@@ -60,7 +62,7 @@ bool record_plain(Opcode op, std::span<const Input> inputs, Array& result) {
   if (!first) return false;
   const View& view = first->view;
   const DType dtype = view.dtype;
-  if (dtype == DType::kVoid || !info.has_loop(dtype)) return false;
+  if (dtype == DType::kVoid || !info.has_loop(dtype) || (op == op::power && is_signed(dtype))) return false;
   if (inputs.size() == 2 && info.operand_type(1, dtype) != dtype) return false;
 
   const Array* in[2] = {};
@@ -134,6 +136,25 @@ Scalar harmless(Opcode op, DType dtype) {
   return cast(Scalar::of(DType::kInt64, int64_t{op == op::arctanh ? 0 : 1}), dtype);
 }
 
+// Powers of integers are checked before they are recorded, since Python's `try` must see the error: this waits.
+void check_exponent(const Input& exponent, const Input* where) {
+  Array negative;
+  if (exponent.kind == Input::Kind::kArray) {
+    const Input operands[] = {exponent, {Input::Kind::kWeakInt, nullptr, Scalar::of(DType::kInt64, int64_t{0})}};
+    negative = elementwise(op::less, operands);
+    if (where) {
+      const Input both[] = {Input::of(negative), *where};
+      negative = elementwise(op::logical_and, both);
+    }
+    negative = reduce(op::logical_or, negative, {});
+    if (!item(negative).as<bool>()) return;
+  } else {
+    const Scalar value = cast(exponent.value, DType::kInt64);
+    if (is_unsigned(exponent.value.dtype) || value.as<int64_t>() >= 0) return;
+  }
+  throw Error(ErrorKind::kValue, "Integers to negative integer powers are not allowed.");
+}
+
 class General {
  public:
   General(Opcode op, std::span<const Input> inputs, const ElementwiseOptions& options)
@@ -142,6 +163,7 @@ class General {
         shape_(whole_shape(inputs, options)), builder_(shape_) {
     check_output(op, loop_.result, options.out, options.casting);
     if (options.where) check_mask(*options.where);
+    if (loop_.op == op::power && is_signed(loop_.dtype)) check_exponent(inputs[1], options.where);
   }
 
   Array record() {
