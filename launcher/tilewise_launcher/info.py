@@ -45,7 +45,7 @@ def runtime_state():
     try:
         importlib.import_module("tilewise")
         core = importlib.import_module("tilewise._core")
-        return core.describe().strip().replace("\n", "\n" + " " * INDENT)
+        return core.describe_devices().strip().replace("\n", "\n" + " " * INDENT)
     except Exception as e:
         return f"cannot be loaded: {e}"
 

@@ -1,0 +1,222 @@
+"""A job from its start to its end: one program, many ranks, and what becomes of them whatever the program does."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tilewise_launcher import mpi
+
+pytest.importorskip("tilewise._core")
+pytestmark = pytest.mark.alone
+
+STARTS = {"alone": {}, "launched": {"ranks": 2}, "bare": {"ranks": 2, "bare": True}}
+USE = "import tilewise as np\na = np.arange(100000.0)\n"
+
+
+@pytest.fixture(params=STARTS)
+def start(request, run_program):
+    return lambda text, *args, **more: run_program(text, *args, **STARTS[request.param], **more)
+
+
+def test_the_program_runs_once(start, tmp_path):
+    done = start(USE + f"print('sum', float(a.sum()))\nopen({str(tmp_path / 'once')!r}, 'a').write('x')\n")
+    assert done.stdout == "sum 4999950000.0\n" and done.stderr == ""
+    assert (tmp_path / "once").read_text() == "x"
+
+
+def test_exit_status_of_sys_exit(start):
+    assert start(USE + "import sys\na += 1\nsys.exit(7)\n", check=False).returncode == 7
+
+
+def test_an_exception_is_told_once(start):
+    done = start(USE + "a.sum()\nraise LookupError('lost')\n", check=False)
+    assert done.returncode == 1
+    assert done.stderr.count("LookupError: lost") == 1
+
+
+def test_a_failing_call_names_the_users_line(start):
+    done = start(USE + "a + np.ones(3)\n", check=False)
+    assert done.returncode == 1 and "could not be broadcast" in done.stderr and "prog.py\", line 3" in done.stderr
+
+
+def test_children_by_subprocess_run_alone(start):
+    done = start(USE + """
+import subprocess, sys
+s = a.sum()
+child = "import tilewise as np; print('child', float(np.ones(70000).sum()))"
+print(subprocess.run([sys.executable, '-c', child], capture_output=True, text=True, check=True).stdout.strip())
+print('parent', float(s))
+""")
+    assert done.stdout == "child 70000.0\nparent 4999950000.0\n"
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_children_by_multiprocessing_run_alone(start, method):
+    done = start(f"""
+import multiprocessing
+import tilewise as np
+
+def work(n):
+    return float(np.ones(n).sum())
+
+if __name__ == '__main__':
+    a = np.arange(100000.0)
+    float(a.sum())
+    with multiprocessing.get_context({method!r}).Pool(2) as pool:
+        print(pool.map(work, [70000, 80000]))
+    print(float(a.sum()))
+""")
+    assert done.stdout == "[70000.0, 80000.0]\n4999950000.0\n"
+
+
+def test_threads_may_all_record(start):
+    done = start(USE + """
+import threading
+results = [None] * 4
+def work(k):
+    x = np.full(50000, float(k))
+    for _ in range(50):
+        x = x + 1.0
+    results[k] = float(x.sum())
+threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+print(results)
+""")
+    assert done.stdout == f"{[50000.0 * (k + 50) for k in range(4)]}\n"
+
+
+def start_job(tmp_path, text, ranks):
+    """A job in a process group of its own, for tests that end it from outside."""
+    (tmp_path / "prog.py").write_text(text)
+    command = [sys.executable, "-m", "tilewise", str(tmp_path / "prog.py")]
+    if ranks > 1:
+        found = mpi.find_mpirun()
+        if not found:
+            pytest.skip("no mpirun")
+        command = [found.path, "-n", str(ranks), *command]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                            env=os.environ | mpi.missing(os.environ))
+
+
+def stat(pid):
+    """The fields of /proc/PID/stat after the name: state, parent, ..."""
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+
+
+def descendants(pid):
+    """Process ids of a process's children and theirs."""
+    children = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                children.setdefault(int(stat(entry.name)[1]), []).append(int(entry.name))
+            except OSError:  # it ended meanwhile
+                pass
+    found, todo = [], [pid]
+    while todo:
+        new = children.get(todo.pop(), [])
+        found += new
+        todo += new
+    return found
+
+
+def ranks_of(job):
+    return [pid for pid in descendants(job.pid) if "prog.py" in Path(f"/proc/{pid}/cmdline").read_text()]
+
+
+def alive(pids):
+    return [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
+
+
+def wait_until_gone(pids, seconds=20):
+    end = time.monotonic() + seconds
+    while alive(pids) and time.monotonic() < end:
+        time.sleep(0.1)
+    return alive(pids)
+
+
+WAITING = USE + "import time\nfloat(a.sum())\nprint('ready', flush=True)\ntime.sleep(60)\nprint(float(a.sum()))\n"
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_all(tmp_path, ranks, which):
+    job = start_job(tmp_path, WAITING, ranks)
+    assert job.stdout.readline() == "ready\n"
+    family = descendants(job.pid)
+    os.kill(job.pid, which)
+    assert job.wait(30) != 0
+    assert wait_until_gone(family) == []
+
+
+def test_ctrl_c_can_be_caught_and_the_session_goes_on(run_program):
+    done = run_program(USE + """
+import os, signal, threading, time
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    end = time.time() + 20
+    while time.time() < end:
+        b = a * 2 + 1
+        float(b.sum())
+except KeyboardInterrupt:
+    print('caught')
+print(float(a.sum()))
+""", ranks=2)
+    assert done.stdout == "caught\n4999950000.0\n"
+
+
+@pytest.mark.parametrize("victim", ["leader", "worker"])
+def test_a_rank_that_is_killed_takes_the_job_with_it(tmp_path, victim):
+    job = start_job(tmp_path, WAITING.replace("'ready'", "'ready', __import__('os').getpid()"), 2)
+    leader = int(job.stdout.readline().split()[1])
+    family = descendants(job.pid)
+    os.kill(next(pid for pid in ranks_of(job) if (pid == leader) == (victim == "leader")), signal.SIGKILL)
+    assert job.wait(40) != 0
+    assert wait_until_gone(family) == []
+
+
+def processor_seconds(pid):
+    fields = stat(pid)
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_who_has_nothing_to_do_uses_no_processor(tmp_path):
+    job = start_job(tmp_path, WAITING, 3)
+    try:
+        assert job.stdout.readline() == "ready\n"
+        time.sleep(1)
+        ranks = ranks_of(job)
+        assert len(ranks) == 3
+        before = [processor_seconds(pid) for pid in ranks]
+        time.sleep(5)
+        used = [processor_seconds(pid) - b for pid, b in zip(ranks, before, strict=True)]
+        assert max(used) <= 0.05, used  # 1 % of a core
+    finally:
+        os.kill(job.pid, signal.SIGTERM)
+        job.wait(30)
+
+
+def test_import_takes_little_longer_than_numpys(run_program):
+    """Processor time, since other work on the machine must not decide; the best of five."""
+    program = "import time\nt = time.process_time()\nimport {}\nprint(time.process_time() - t)\n"
+    times = {name: min(float(run_program(program.format(name), bare=True).stdout) for _ in range(5))
+             for name in ("numpy", "tilewise")}
+    assert times["tilewise"] - times["numpy"] < 0.1, times
+
+
+@pytest.mark.parametrize("name, value, says", [
+    ("TILEWISE_DEVICES", "cpu:zero", "cpu:zero"),
+    ("TILEWISE_MIN_TILE", "-1", "positive"),
+    ("TILEWISE_FALLBACK", "maybe", "warn, error, silent"),
+    ("TILEWISE_DEVICE", "cpu", "TILEWISE_DEVICES"),
+])
+def test_settings_that_are_wrong_are_named_in_one_line(run_program, name, value, says):
+    done = run_program("import tilewise\n", bare=True, check=False, **{name: value})
+    last = done.stderr.strip().splitlines()[-1]
+    assert done.returncode != 0
+    assert name in last and value in last and says in last
