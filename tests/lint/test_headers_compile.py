@@ -26,7 +26,7 @@ def flags():
               scipy_openblas64.get_include_dir()]
     mpi = subprocess.run(["sh", "-c", "mpicxx --showme:incdirs"], capture_output=True, text=True)
     system += mpi.stdout.split() if mpi.returncode == 0 else []
-    return ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-DASIO_STANDALONE", "-DOMPI_SKIP_MPICXX",
+    return ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-DOMPI_SKIP_MPICXX",
             "-I", str(ROOT), *[part for folder in system for part in ("-isystem", folder)]]
 
 
