@@ -194,10 +194,17 @@ void copy_pieces(char* to, const char* from, std::span<const CopyPiece> pieces, 
   });
 }
 
-int64_t copy_bytes(std::span<const CopyPiece> pieces) {
-  int64_t bytes = 0;
-  for (const CopyPiece& piece : pieces) bytes += count_of(piece.shape) * piece.itemsize;
-  return bytes;
+double copy_cost(std::span<const CopyPiece> pieces) {
+  constexpr double kRow = 5, kByte = 0.05;  // a row is a run of contiguous bytes on both sides, often a cache miss
+  double cost = 0;
+  for (const CopyPiece& piece : pieces) {
+    auto items = static_cast<double>(count_of(piece.shape));
+    int last = piece.shape.size() - 1;
+    bool dense = last >= 0 && piece.to_strides[last] == piece.itemsize && piece.from_strides[last] == piece.itemsize;
+    double rows = dense && items > 0 ? items / static_cast<double>(piece.shape[last]) : items;
+    cost += rows * kRow + items * static_cast<double>(piece.itemsize) * kByte;
+  }
+  return cost;
 }
 
 }  // namespace tilewise::cpu

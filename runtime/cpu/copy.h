@@ -14,7 +14,7 @@ namespace tilewise::cpu {
 
 void copy_pieces(char* to, const char* from, std::span<const CopyPiece> pieces, Parallel& parallel);
 
-// Bytes that the pieces move.
-int64_t copy_bytes(std::span<const CopyPiece> pieces);
+// Rough nanoseconds on one core.
+double copy_cost(std::span<const CopyPiece> pieces);
 
 }  // namespace tilewise::cpu

@@ -9,7 +9,6 @@ namespace {
 // Nanoseconds of one core up to which handing work to a worker costs more than it gains.
 constexpr double kInlineCost = 10'000;
 constexpr double kInstructionCost = 0.1;  // an instruction on one element
-constexpr double kByteCost = 0.05;        // a byte copied
 
 double cost_of(const Launch& launch) {
   double cost = kInstructionCost * static_cast<double>(launch.program->code.size());
@@ -65,7 +64,7 @@ Event CpuDevice::run(const Launch& launch, std::shared_ptr<const void> keep, std
 Event CpuDevice::copy(BufferView to, BufferView from, std::vector<CopyPiece> pieces, std::span<const Event> after) {
   auto* target = static_cast<char*>(to.data);
   const auto* source = static_cast<const char*>(from.data);
-  if (runs_inline(kByteCost * static_cast<double>(copy_bytes(pieces)), after)) {
+  if (runs_inline(copy_cost(pieces), after)) {
     return queue_.run_inline([&] { copy_pieces(target, source, pieces, serial_); });
   }
   return queue_.submit(

@@ -125,10 +125,12 @@ TEST(Copy, SharedAmongTheCores) {
   }
 }
 
-TEST(Copy, BytesAreCounted) {
-  CopyPiece piece{{3, 4}, {32, 8}, {32, 8}, 0, 0, 8};
-  EXPECT_EQ(copy_bytes({}), 0);
-  EXPECT_EQ(copy_bytes(std::vector{piece, piece}), 192);
+TEST(Copy, ScatteredItemsCostMoreThanRows) {
+  CopyPiece row{{1000}, {8}, {8}, 0, 0, 8}, column{{1000}, {800}, {8}, 0, 0, 8}, nothing{{0, 8}, {8, 8}, {8, 8}, 0, 0, 8};
+  EXPECT_EQ(copy_cost({}), 0);
+  EXPECT_EQ(copy_cost(std::vector{nothing}), 0);
+  EXPECT_GT(copy_cost(std::vector{column}), 5 * copy_cost(std::vector{row}));
+  EXPECT_EQ(copy_cost(std::vector{row, row}), 2 * copy_cost(std::vector{row}));
 }
 
 }  // namespace
