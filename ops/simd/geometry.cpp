@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "partition/tree.h"
+
 namespace tilewise::ops::simd {
 
 namespace {
@@ -74,6 +76,13 @@ Geometry make_geometry(const Plan& plan, const Launch& launch, int row_axis) {
   const bool axis_ok = row_axis < 0 || row_axis == g.last - 1;
   g.batched = g.n < kShortRow && 2 * g.n <= g.block && g.rows > 1 && axis_ok;
   g.rows_per_block = g.batched ? g.block / std::max<int64_t>(g.n, 1) : 1;
+  if (g.batched && row_axis >= 0) g.rows_per_block = std::min(g.rows_per_block, partition::kRunUnit);
+  // Whole vectors in a block, where that is possible.
+  for (int64_t step = plan.quantum; g.batched && step > 1; step /= 2) {
+    if (g.rows_per_block < step) continue;
+    g.rows_per_block = g.rows_per_block / step * step;
+    break;
+  }
   g.one_block_rows = g.n <= g.block;
   g.access.resize(static_cast<int>(plan.program.accesses.size()));
   for (int a = 0; a < g.access.size(); ++a) g.access[a] = place(g, a, plan.program.accesses[a]);

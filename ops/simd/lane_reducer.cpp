@@ -4,8 +4,8 @@
 #include <cstring>
 #include <new>
 
-#include "ops/ref/fn_arith.h"
 #include "ops/ref/reduce.h"
+#include "ops/simd/arg_better.h"
 #include "ops/simd/combine.h"
 #include "partition/tree.h"
 #include "runtime/base/convert.h"
@@ -105,7 +105,7 @@ class RowReducer final : public LaneReducer {
   int64_t present_ = 0;
 };
 
-// States that the reference's own join combines one by one: the least or greatest and where.
+// The least or greatest value and where it is, one by one.
 template <class T, bool kSmallest>
 class ArgReducer final : public LaneReducer {
  public:
@@ -118,7 +118,7 @@ class ArgReducer final : public LaneReducer {
     for (int64_t i = 0; i < count; ++i, ++next_) {
       T v;
       std::memcpy(&v, values + i * sizeof(T), sizeof(T));
-      if (at_ < 0 || better(v, best_)) {
+      if (at_ < 0 || arg_better<T, kSmallest>(v, best_)) {
         best_ = v;
         at_ = next_;
       }
@@ -130,29 +130,8 @@ class ArgReducer final : public LaneReducer {
   }
 
  private:
-  static bool better(T v, T best) {
-    if constexpr (kIsHalf<T>) {
-      return ArgReducer<float, kSmallest>::better(to_float(v), to_float(best));
-    } else {
-      if (ref::fn::nan(best)) return false;
-      if (ref::fn::nan(v)) return true;
-      return kSmallest ? ref::fn::less(v, best) : ref::fn::less(best, v);
-    }
-  }
-  template <class, bool>
-  friend class ArgReducer;
-
   T best_{};
   int64_t at_ = -1, next_ = 0;
-};
-
-template <class T>
-struct PartOf {
-  using type = T;
-};
-template <class R>
-struct PartOf<std::complex<R>> {
-  using type = R;
 };
 
 // Mean and squared deviations of a unit, from its values in cache.

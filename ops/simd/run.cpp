@@ -2,25 +2,35 @@
 #include "ops/interp_simd.h"
 #include "ops/simd/combine.h"
 #include "ops/simd/drive_rows.h"
+#include "ops/simd/drive_runs.h"
 
 namespace tilewise::ops {
 
 namespace {
 
-// The innermost axis that each reduction runs over; -1: they differ. All over the last axis: lanes.
-int first_axis(const Reduction& r) { return 63 - __builtin_clzll(r.axes); }
+constexpr int kNoReduction = -1, kMixed = -2;
+
+// The axis over which the reductions' first stage runs, where it is the same for all.
+int common_axis(const simd::Plan& plan) {
+  int axis = kNoReduction;
+  for (const simd::PlannedReduction& p : plan.reductions) {
+    const uint64_t axes = plan.program.reductions[plan.steps[p.step].slot].axes;
+    const int innermost = 63 - __builtin_clzll(axes);
+    if (axis != kNoReduction && axis != innermost) return kMixed;
+    axis = innermost;
+  }
+  return axis;
+}
 
 }  // namespace
 
 void run_simd(const Launch& launch, Parallel& parallel) {
   if (count_of(launch.extents) == 0) return;
   const simd::Plan& plan = simd::plan_for(*launch.program);
-  const int last = launch.extents.size() - 1;
-  bool lanes = true;
-  for (const simd::PlannedReduction& p : plan.reductions)
-    lanes = lanes && first_axis(plan.program.reductions[plan.steps[p.step].slot]) == last;
-  if (!plan.supported || !lanes) return run_reference(launch, parallel);
-  simd::drive_rows(simd::make_geometry(plan, launch, -1), parallel);
+  const int axis = common_axis(plan), last = launch.extents.size() - 1;
+  if (!plan.supported || axis == kMixed || (plan.phases() > 1 && axis != last)) return run_reference(launch, parallel);
+  if (axis < 0 || axis == last) simd::drive_rows(simd::make_geometry(plan, launch, -1), parallel);
+  else simd::drive_runs(simd::make_geometry(plan, launch, axis), axis, parallel);
 }
 
 Interpreter simd_interpreter() { return {&run_simd, &simd::combine_simd}; }

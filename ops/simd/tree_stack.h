@@ -40,6 +40,11 @@ class TreeStack {
   }
 
   void clear() { depth_ = 0; }
+  // Fewer states a node than it was made for.
+  void resize(int64_t width) {
+    width_ = width;
+    bytes_ = width * join_->state_bytes;
+  }
   // Where the next state to push may be written.
   char* next() { return storage_ + depth_ * bytes_; }
   void push(int level, int64_t index, int64_t positions) {
