@@ -1,4 +1,4 @@
-// Comparisons of every real type, to bools.
+// Comparisons, truth and tests of every real type, to bools; and all that there is for bools.
 #include "ops/simd/families.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -44,6 +44,73 @@ struct GreaterEqualOp {
   }
 };
 
+// Bools may be any byte: what counts is whether it is 0.
+template <class V>
+HWY_INLINE auto truth(V a) {
+  return hn::Not(hn::Eq(a, hn::Zero(hn::DFromV<V>())));
+}
+struct AndOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a, V b) { return hn::And(truth(a), truth(b)); }
+};
+struct OrOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a, V b) { return hn::Or(truth(a), truth(b)); }
+};
+struct XorOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a, V b) { return hn::Xor(truth(a), truth(b)); }
+};
+struct SameOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a, V b) { return hn::Not(hn::Xor(truth(a), truth(b))); }
+};
+struct SecondOnlyOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a, V b) { return hn::AndNot(truth(a), truth(b)); }
+};
+struct FirstOnlyOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a, V b) { return hn::AndNot(truth(b), truth(a)); }
+};
+struct FirstImpliesOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a, V b) { return hn::Or(hn::Not(truth(a)), truth(b)); }
+};
+struct SecondImpliesOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a, V b) { return hn::Or(hn::Not(truth(b)), truth(a)); }
+};
+struct NotOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a) { return hn::Eq(a, hn::Zero(hn::DFromV<V>())); }
+};
+struct TruthOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a) { return truth(a); }
+};
+struct IsNaNOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a) { return hn::IsNaN(a); }
+};
+struct IsInfOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a) { return hn::Eq(hn::Abs(a), hn::Inf(hn::DFromV<V>())); }
+};
+struct IsFiniteOp {
+  template <class V>
+  static HWY_INLINE auto apply(V a) { return hn::Lt(hn::Abs(a), hn::Inf(hn::DFromV<V>())); }
+};
+
+template <class T, class Op>
+void test(const Call& c, int64_t count) {
+  const Full<T> d;
+  const size_t n = hn::Lanes(d), step = c.step[0] * n;
+  const T* a = operand<T>(c, 0);
+  uint8_t* out = result<uint8_t>(c);
+  for (uint8_t* end = out + count; out < end; out += n, a += step) store_mask(d, Op::apply(hn::LoadU(d, a)), out);
+}
+
 template <class T, class Op>
 void compare(const Call& c, int64_t count) {
   const Full<T> d;
@@ -55,6 +122,26 @@ void compare(const Call& c, int64_t count) {
 }
 
 template <class T>
+KernelInfo find_logic(Opcode row) {
+  switch (row) {
+    case op::logical_and: return kernel<T>(&compare<T, AndOp>);
+    case op::logical_or: return kernel<T>(&compare<T, OrOp>);
+    case op::logical_xor: return kernel<T>(&compare<T, XorOp>);
+    case op::logical_not: return kernel<T>(&test<T, NotOp>);
+    default: break;
+  }
+  if constexpr (hwy::IsFloat<T>()) {
+    switch (row) {
+      case op::isnan: return kernel<T>(&test<T, IsNaNOp>);
+      case op::isinf: return kernel<T>(&test<T, IsInfOp>);
+      case op::isfinite: return kernel<T>(&test<T, IsFiniteOp>);
+      default: break;
+    }
+  }
+  return {};
+}
+
+template <class T>
 KernelInfo find_in(Opcode row) {
   switch (row) {
     case op::equal: return kernel<T>(&compare<T, EqualOp>);
@@ -63,7 +150,31 @@ KernelInfo find_in(Opcode row) {
     case op::less_equal: return kernel<T>(&compare<T, LessEqualOp>);
     case op::greater: return kernel<T>(&compare<T, GreaterOp>);
     case op::greater_equal: return kernel<T>(&compare<T, GreaterEqualOp>);
-    default: return {};
+    default: return find_logic<T>(row);
+  }
+}
+
+KernelInfo find_bool(Opcode row) {
+  using T = uint8_t;
+  switch (row) {
+    case op::equal: return kernel<T>(&compare<T, SameOp>);
+    case op::not_equal:
+    case op::bitwise_xor: return kernel<T>(&compare<T, XorOp>);
+    case op::less: return kernel<T>(&compare<T, SecondOnlyOp>);
+    case op::greater: return kernel<T>(&compare<T, FirstOnlyOp>);
+    case op::less_equal: return kernel<T>(&compare<T, FirstImpliesOp>);
+    case op::greater_equal: return kernel<T>(&compare<T, SecondImpliesOp>);
+    case op::add:
+    case op::bitwise_or:
+    case op::maximum:
+    case op::fmax: return kernel<T>(&compare<T, OrOp>);
+    case op::multiply:
+    case op::bitwise_and:
+    case op::minimum:
+    case op::fmin: return kernel<T>(&compare<T, AndOp>);
+    case op::invert: return kernel<T>(&test<T, NotOp>);
+    case op::absolute: return kernel<T>(&test<T, TruthOp>);
+    default: return find_logic<T>(row);
   }
 }
 
@@ -71,7 +182,7 @@ KernelInfo find_in(Opcode row) {
 
 KernelInfo find_compare(Opcode row, DType dtype) {
   switch (dtype) {
-    case DType::kBool:
+    case DType::kBool: return find_bool(row);
     case DType::kUInt8: return find_in<uint8_t>(row);
     case DType::kInt8: return find_in<int8_t>(row);
     case DType::kInt16: return find_in<int16_t>(row);

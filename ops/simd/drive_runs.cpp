@@ -102,11 +102,10 @@ class RunWorker final : public Sink {
       fill(spread_, values, block.count, size);
       values = spread_;
     }
-    const int64_t columns = g_.batched ? g_.n : block.count;
-    for (int64_t r = 0; r < block.rows; ++r, values += columns * size) {
-      const int64_t at = position_ + r;
-      w.reducer->take(w.tree->next(), w.target.begin + at, at == unit_, block.column - first_column_, values, columns);
-    }
+    const bool first = position_ == unit_;
+    const int64_t at = w.target.begin + position_;
+    if (g_.batched) w.reducer->take_rows(w.tree->next(), at, first, values, block.rows, g_.n);
+    else w.reducer->take(w.tree->next(), at, first, block.column - first_column_, values, block.count);
   }
 
  private:

@@ -8,6 +8,10 @@
 namespace tilewise::ops::simd {
 
 KernelInfo find_arith_float_kernel(Opcode row, DType dtype);
+KernelInfo find_arith_int_kernel(Opcode row, DType dtype);
+KernelInfo find_complex_kernel(Opcode row, DType dtype);
+KernelInfo find_math_float_kernel(Opcode row, DType dtype);
+KernelInfo find_math_sleef_kernel(Opcode row, DType dtype);
 KernelInfo find_compare_kernel(Opcode row, DType dtype);
 KernelInfo find_select_kernel(Opcode row, DType dtype);
 KernelInfo find_cast_kernel(DType from, DType to);

@@ -48,9 +48,18 @@ struct LaneKernel {
   void (*rows)(const void* values, int64_t rows, int64_t n, void* states) = nullptr;
   // into = into joined with from.
   void (*join)(void* into, const void* from) = nullptr;
+  // By runs: into[i] joins values[r * n + i] for each of the rows in order; n is a multiple of the row kernel's quantum.
+  void (*runs)(void* into, const void* values, int64_t rows, int64_t n) = nullptr;
   unsigned char identity[16] = {};  // joins without effect on any value
 };
 // fn members are null where the operation has no special kernel; reduce.cpp then builds on the row's own.
 LaneKernel find_lane_kernel(Opcode op, DType dtype);
+
+// The best of `count` values and its first position in them, where they beat *best; *at < 0: there is none yet.
+using ArgKernel = void (*)(const void* values, int64_t count, void* best, int64_t* at);
+ArgKernel find_arg_kernel(DType dtype, bool smallest);
+// 128 lanes join the squared distances of `steps` times 128 values from *mean.
+using DeviationKernel = void (*)(void* lanes, const void* values, int64_t steps, const void* mean, bool first);
+DeviationKernel find_deviation_kernel(DType dtype);
 
 }  // namespace tilewise::ops::simd

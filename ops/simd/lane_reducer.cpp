@@ -105,24 +105,31 @@ class RowReducer final : public LaneReducer {
   int64_t present_ = 0;
 };
 
-// The least or greatest value and where it is, one by one.
+// The least or greatest value and where it is.
 template <class T, bool kSmallest>
 class ArgReducer final : public LaneReducer {
  public:
-  explicit ArgReducer(const PlannedReduction& planned) : LaneReducer(planned) {}
+  explicit ArgReducer(const PlannedReduction& planned)
+      : LaneReducer(planned), kernel_(find_arg_kernel(planned.dtype, kSmallest)) {}
   void begin_unit(int64_t position) override {
     next_ = position;
     at_ = -1;
   }
   void take(const char* values, int64_t count) override {
-    for (int64_t i = 0; i < count; ++i, ++next_) {
-      T v;
-      std::memcpy(&v, values + i * sizeof(T), sizeof(T));
-      if (at_ < 0 || arg_better<T, kSmallest>(v, best_)) {
+    if (kernel_ && reinterpret_cast<uintptr_t>(values) % alignof(T) == 0) {
+      int64_t found = at_ < 0 ? -1 : kMany;
+      kernel_(values, count, &best_, &found);
+      if (found != kMany) at_ = next_ + found;
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        T v;
+        std::memcpy(&v, values + i * sizeof(T), sizeof(T));
+        if (at_ >= 0 && !arg_better<T, kSmallest>(v, best_)) continue;
         best_ = v;
-        at_ = next_;
+        at_ = next_ + i;
       }
     }
+    next_ += count;
   }
   void end_unit(char* state) override {
     std::memcpy(state, &best_, sizeof(T));
@@ -130,6 +137,8 @@ class ArgReducer final : public LaneReducer {
   }
 
  private:
+  static constexpr int64_t kMany = int64_t{1} << 60;  // no position of a block
+  const ArgKernel kernel_;
   T best_{};
   int64_t at_ = -1, next_ = 0;
 };
@@ -156,6 +165,9 @@ class MomentsReducer final : public LaneReducer {
     count_ += count;
   }
   void end_unit(char* state) override {
+    if constexpr (!kIsComplex<T>) {
+      if (planned_.lanes.accumulate && find_deviation_kernel(planned_.dtype)) return end_fast(state);
+    }
     const T sum = by_lanes<T>([](T v) { return v; });
     const T mean = sum / static_cast<R>(count_);
     const R m2 = by_lanes<R>([mean](T v) {
@@ -168,6 +180,31 @@ class MomentsReducer final : public LaneReducer {
   }
 
  private:
+  void end_fast(char* state) {
+    const LaneKernel& add = planned_.lanes;
+    const DeviationKernel deviations = find_deviation_kernel(planned_.dtype);
+    const int64_t steps = count_ / kLanes, rest = count_ % kLanes;
+    const T* tail = values_ + steps * kLanes;
+    alignas(64) T lanes[kLanes], part[kLanes], mean;
+    const auto add_part = [&] {  // absent lanes hold add's identity
+      for (int64_t l = rest; l < kLanes; ++l) std::memcpy(part + l, add.identity, sizeof(T));
+      add.accumulate(lanes, part, 1, steps == 0);
+    };
+    if (steps) add.accumulate(lanes, values_, steps, true);
+    if (rest) {
+      std::memcpy(part, tail, rest * sizeof(T));
+      add_part();
+    }
+    add.fold(lanes, kLanes, &mean);
+    mean /= static_cast<R>(count_);
+    if (steps) deviations(lanes, values_, steps, &mean, true);
+    if (rest) {
+      for (int64_t l = 0; l < rest; ++l) part[l] = (tail[l] - mean) * (tail[l] - mean);
+      add_part();
+    }
+    std::memcpy(state, &mean, sizeof mean);
+    add.fold(lanes, kLanes, state + sizeof mean);
+  }
   template <class S, class F>
   S by_lanes(const F& f) const {
     S lane[kLanes];

@@ -121,6 +121,24 @@ void lanes_rows(const void* values, int64_t rows, int64_t n, void* states) {
   }
 }
 
+// A column of vectors at a time, which stays in a register over the rows.
+template <class T, class Op>
+void lanes_runs(void* into, const void* values, int64_t rows, int64_t n) {
+  const Full<T> d;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  T* acc = static_cast<T*>(into);
+  const T* v = static_cast<const T*>(values);
+  if (rows == 1) {
+    for (int64_t i = 0; i < n; i += step) hn::StoreU(Op::apply(d, hn::LoadU(d, acc + i), hn::LoadU(d, v + i)), d, acc + i);
+    return;
+  }
+  for (int64_t i = 0; i < n; i += step) {
+    auto a = hn::LoadU(d, acc + i);
+    for (int64_t r = 0; r < rows; ++r) a = Op::apply(d, a, hn::LoadU(d, v + r * n + i));
+    hn::StoreU(a, d, acc + i);
+  }
+}
+
 template <class T, class Op>
 LaneKernel lane_kernel(T identity) {
   LaneKernel k;
@@ -128,6 +146,7 @@ LaneKernel lane_kernel(T identity) {
   k.fold = &lanes_fold<T, Op>;
   k.rows = &lanes_rows<T, Op>;
   k.join = &lanes_join<T, Op>;
+  k.runs = &lanes_runs<T, Op>;
   std::memcpy(k.identity, &identity, sizeof identity);
   return k;
 }

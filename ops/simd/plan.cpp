@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "ops/op_table.h"
+#include "ops/opcode.h"
 #include "ops/simd/instruction_set.h"
 #include "runtime/base/error.h"
 #include "runtime/launch.h"
@@ -164,6 +165,9 @@ class Planner {
       planned.lanes = find_lane_kernel(r.op, instr.dtype);
       planned.row = find_kernel(r.op, instr.dtype);
       plan_.quantum = std::max(plan_.quantum, planned.row.quantum);
+    } else if (r.state == ReduceState::kMoments) {
+      planned.lanes = find_lane_kernel(op::add, instr.dtype);
+      planned.lanes.join = nullptr;  // sums of a unit only; states join by Chan's formula
     }
     plan_.reductions.push_back(planned);
     plan_.cost += 1;

@@ -71,7 +71,9 @@ KernelInfo reference_cast(DType from, DType to) {
 }  // namespace
 
 KernelInfo find_kernel(Opcode op, DType dtype) {
-  constexpr KernelInfo (*kFamilies[])(Opcode, DType) = {find_arith_float_kernel, find_compare_kernel, find_select_kernel};
+  constexpr KernelInfo (*kFamilies[])(Opcode, DType) = {
+      find_arith_float_kernel, find_arith_int_kernel,  find_compare_kernel,    find_select_kernel,
+      find_complex_kernel,     find_math_float_kernel, find_math_sleef_kernel};
   for (const auto family : kFamilies)
     if (const KernelInfo info = family(op, dtype); info.fn) return info;
   return reference_row(op, dtype);

@@ -37,6 +37,18 @@ class PlainRun final : public RunReducer {
     join(part_, part_, last_, kernel_.quantum);
     std::memcpy(into, part_, rest * size_);
   }
+  void take_rows(char* states, int64_t position, bool first, const char* values, int64_t rows, int64_t columns) override {
+    if (!planned_.lanes.runs || columns % kernel_.quantum) {
+      RunReducer::take_rows(states, position, first, values, rows, columns);
+      return;
+    }
+    if (first) {
+      std::memcpy(states, values, columns * size_);
+      values += columns * size_;
+      --rows;
+    }
+    if (rows) planned_.lanes.runs(states, values, rows, columns);
+  }
   void end_unit(char*, int64_t) override {}
 
  private:

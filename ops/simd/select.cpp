@@ -23,18 +23,27 @@ void where(const Call& c, int64_t count) {
     hn::StoreU(hn::IfThenElse(load_mask(d, mask), hn::LoadU(d, a), hn::LoadU(d, b)), d, out);
 }
 
-// 16-byte items: a mask of half as many elements, each lane twice.
+// 16-byte items are two lanes each: the masks of a vector of lanes are spread over two vectors.
 void where16(const Call& c, int64_t count) {
   const Full<uint64_t> d;
-  const size_t n = hn::Lanes(d) / 2, step_m = c.step[0] * n, step_a = c.step[1] * n * 2, step_b = c.step[2] * n * 2;
+  const hn::Rebind<uint8_t, Full<uint64_t>> d8;
+  const hn::Rebind<uint32_t, Full<uint64_t>> d32;
+  const size_t n = hn::Lanes(d), step_m = c.step[0] * n, step_a = c.step[1] * n, step_b = c.step[2] * n;
+  uint64_t low_index[hn::MaxLanes(d)], high_index[hn::MaxLanes(d)];
+  for (size_t i = 0; i < n; ++i) {
+    low_index[i] = i / 2;
+    high_index[i] = (n + i) / 2;
+  }
+  const auto low = hn::SetTableIndices(d, low_index), high = hn::SetTableIndices(d, high_index);
   const uint8_t* mask = operand<uint8_t>(c, 0);
   const uint64_t *a = operand<uint64_t>(c, 1), *b = operand<uint64_t>(c, 2);
   uint64_t* out = result<uint64_t>(c);
-  for (uint64_t* end = out + 2 * count; out < end; out += 2 * n, mask += step_m, a += step_a, b += step_b) {
-    alignas(64) uint64_t both[16];
-    for (size_t i = 0; i < n; ++i) both[2 * i] = both[2 * i + 1] = mask[i];
-    const auto m = hn::Ne(hn::Load(d, both), hn::Zero(d));
-    hn::StoreU(hn::IfThenElse(m, hn::LoadU(d, a), hn::LoadU(d, b)), d, out);
+  for (uint64_t* end = out + 2 * count; out < end; out += 2 * n, mask += step_m, a += 2 * step_a, b += 2 * step_b) {
+    const auto wide = hn::PromoteTo(d, hn::PromoteTo(d32, hn::LoadU(d8, mask)));
+    const auto m0 = hn::Ne(hn::TableLookupLanes(wide, low), hn::Zero(d));
+    const auto m1 = hn::Ne(hn::TableLookupLanes(wide, high), hn::Zero(d));
+    hn::StoreU(hn::IfThenElse(m0, hn::LoadU(d, a), hn::LoadU(d, b)), d, out);
+    hn::StoreU(hn::IfThenElse(m1, hn::LoadU(d, a + step_a), hn::LoadU(d, b + step_b)), d, out + n);
   }
 }
 

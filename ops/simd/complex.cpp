@@ -1,0 +1,195 @@
+// Complex arithmetic, bit for bit the reference's: products by explicit fma, Smith's quotient, absolute values by a
+// scaled root. Where the processor has no fma, what needs it stays with the reference loops.
+#include "ops/simd/families.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/simd/complex.cpp"
+#include "ops/simd/targets.h"
+#include <hwy/foreach_target.h>
+
+#include <cstring>
+#include <limits>
+
+#include "ops/simd/loops-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tilewise::ops::simd::HWY_NAMESPACE {
+namespace {
+
+constexpr bool kHasFma = HWY_TARGET != HWY_SSE4;
+
+// -0 in the even lanes (real parts) or the odd ones.
+template <class D>
+HWY_INLINE hn::Vec<D> even_signs(D d) {
+  const auto zero = hn::Zero(d), sign = hn::SignBit(d);
+  return hn::OddEven(zero, sign);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> odd_signs(D d) {
+  const auto zero = hn::Zero(d), sign = hn::SignBit(d);
+  return hn::OddEven(sign, zero);
+}
+
+TW_OP2(AddOp, hn::Add(a, b))
+TW_OP2(SubtractOp, hn::Sub(a, b))
+TW_OP1(NegativeOp, hn::Neg(a))
+TW_OP1(PositiveOp, a)
+TW_OP1(ConjugateOp, hn::Xor(a, odd_signs(d)))
+
+struct MultiplyOp {
+  // Even lanes: fma(ar, br, -(ai * bi)); odd lanes: fma(ar, bi, ai * br).
+  template <class D, class V>
+  static HWY_INLINE V apply(D d, V a, V b) {
+    const V crossed = hn::Mul(hn::DupOdd(a), hn::Reverse2(d, b));
+    return hn::MulAdd(hn::DupEven(a), b, hn::Xor(crossed, even_signs(d)));
+  }
+};
+struct SquareOp {
+  template <class D, class V>
+  static HWY_INLINE V apply(D d, V a) { return MultiplyOp::apply(d, a, a); }
+};
+
+// Operations on vectors of interleaved parts: a vector is half as many elements.
+template <class T, class Op>
+void pairs_unary(const Call& c, int64_t count) { unary<T, Op>(c, 2 * count); }
+template <class T, class Op>
+void pairs_binary(const Call& c, int64_t count) { binary<T, Op>(c, 2 * count); }
+
+template <class T>
+KernelInfo pairs_kernel(Kernel fn) { return {fn, static_cast<int>(hn::Lanes(Full<T>()) / 2), nullptr, false}; }
+
+// Two vectors of elements from one operand, as real and imaginary parts. A scalar is one vector of equal elements.
+template <class T>
+class Parts {
+ public:
+  Parts(const Call& c, int k) : p_(operand<T>(c, k)), step_(c.step[k] ? 2 * hn::Lanes(Full<T>()) : 0) {
+    if (step_) return;
+    for (int i = 0; i < 2; ++i) std::memcpy(twice_ + i * hn::Lanes(Full<T>()), p_, hn::Lanes(Full<T>()) * sizeof(T));
+    p_ = twice_;
+  }
+  HWY_INLINE void next(hn::Vec<Full<T>>& re, hn::Vec<Full<T>>& im) {
+    hn::LoadInterleaved2(Full<T>(), p_, re, im);
+    p_ += step_;
+  }
+
+ private:
+  const T* p_;
+  size_t step_;
+  alignas(64) T twice_[2 * hn::MaxLanes(Full<T>())];
+};
+
+// Real or imaginary part; absolute value.
+template <class T, class Op>
+void to_real(const Call& c, int64_t count) {
+  const Full<T> d;
+  Parts<T> a(c, 0);
+  T* out = result<T>(c);
+  for (T* end = out + count; out < end; out += hn::Lanes(d)) {
+    hn::Vec<Full<T>> re, im;
+    a.next(re, im);
+    hn::StoreU(Op::apply(d, re, im), d, out);
+  }
+}
+TW_OP2(RealOp, (static_cast<void>(b), a))
+TW_OP2(ImagOp, (static_cast<void>(a), b))
+
+struct AbsoluteOp {
+  template <class D, class V>
+  static HWY_INLINE V apply(D d, V re, V im) {
+    using L = std::numeric_limits<hn::TFromD<D>>;
+    const V x = hn::Abs(re), y = hn::Abs(im), one = hn::Set(d, 1), infinity = hn::Set(d, L::infinity());
+    const auto infinite = hn::Or(hn::Eq(x, infinity), hn::Eq(y, infinity));
+    const auto nan = hn::Or(hn::IsNaN(x), hn::IsNaN(y));
+    const V large = hn::Max(x, y), small = hn::Min(x, y);
+    // No flag where there is nothing to divide.
+    const auto plain = hn::Not(hn::Or(hn::Or(infinite, nan), hn::Eq(large, hn::Zero(d))));
+    const V ratio = hn::Div(hn::IfThenElseZero(plain, small), hn::IfThenElse(plain, large, one));
+    const V root = hn::Sqrt(hn::MulAdd(ratio, ratio, one));
+    const V r = hn::Mul(hn::IfThenElseZero(plain, large), root);
+    return hn::IfThenElse(infinite, infinity, hn::IfThenElse(nan, hn::Set(d, L::quiet_NaN()), r));
+  }
+};
+
+// Smith's quotient: by the larger part of the divisor.
+template <class T>
+void divide(const Call& c, int64_t count) {
+  const Full<T> d;
+  using V = hn::Vec<Full<T>>;
+  Parts<T> a(c, 0), b(c, 1);
+  T* out = result<T>(c);
+  const V one = hn::Set(d, 1);
+  for (T* end = out + 2 * count; out < end; out += 2 * hn::Lanes(d)) {
+    V ar, ai, br, bi;
+    a.next(ar, ai);
+    b.next(br, bi);
+    const V br_abs = hn::Abs(br), bi_abs = hn::Abs(bi);
+    const auto real_larger = hn::Ge(br_abs, bi_abs);
+    const auto zero = hn::And(hn::Eq(br_abs, hn::Zero(d)), hn::Eq(bi_abs, hn::Zero(d)));
+    const V large = hn::IfThenElse(zero, one, hn::IfThenElse(real_larger, br, bi));
+    const V small = hn::IfThenElse(real_larger, bi, br);
+    const V ratio = hn::Div(small, large);
+    const V scale = hn::Div(one, hn::Add(large, hn::Mul(small, ratio)));
+    const V p = hn::IfThenElse(real_larger, ar, ai), q = hn::IfThenElse(real_larger, ai, ar);
+    const V re = hn::Mul(hn::Add(p, hn::Mul(q, ratio)), scale);
+    const V pr = hn::Mul(p, ratio);
+    const V im = hn::Mul(hn::IfThenElse(real_larger, hn::Sub(q, pr), hn::Sub(pr, q)), scale);
+    // By zero: each part by it, flagged only there.
+    const V by = hn::IfThenElse(zero, br_abs, one);
+    const V re0 = hn::Div(ar, by), im0 = hn::Div(ai, by);
+    hn::StoreInterleaved2(hn::IfThenElse(zero, re0, re), hn::IfThenElse(zero, im0, im), d, out);
+  }
+}
+
+template <class T>
+void make_complex(const Call& c, int64_t count) {
+  const Full<T> d;
+  const size_t n = hn::Lanes(d), step_a = c.step[0] * n, step_b = c.step[1] * n;
+  const T *a = operand<T>(c, 0), *b = operand<T>(c, 1);
+  T* out = result<T>(c);
+  for (T* end = out + 2 * count; out < end; out += 2 * n, a += step_a, b += step_b)
+    hn::StoreInterleaved2(hn::LoadU(d, a), hn::LoadU(d, b), d, out);
+}
+
+template <class T>
+KernelInfo find_in(Opcode row) {
+  switch (row) {
+    case op::add: return pairs_kernel<T>(&pairs_binary<T, AddOp>);
+    case op::subtract: return pairs_kernel<T>(&pairs_binary<T, SubtractOp>);
+    case op::negative: return pairs_kernel<T>(&pairs_unary<T, NegativeOp>);
+    case op::positive: return pairs_kernel<T>(&pairs_unary<T, PositiveOp>);
+    case op::conjugate: return pairs_kernel<T>(&pairs_unary<T, ConjugateOp>);
+    case op::real: return kernel<T>(&to_real<T, RealOp>);
+    case op::imag: return kernel<T>(&to_real<T, ImagOp>);
+    case op::divide: return kernel<T>(&divide<T>);
+    default: break;
+  }
+  if constexpr (kHasFma) {
+    switch (row) {
+      case op::multiply: return pairs_kernel<T>(&pairs_binary<T, MultiplyOp>);
+      case op::square: return pairs_kernel<T>(&pairs_unary<T, SquareOp>);
+      case op::absolute: return kernel<T>(&to_real<T, AbsoluteOp>);
+      default: break;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+KernelInfo find_complex(Opcode row, DType dtype) {
+  if (row == op::make_complex && dtype == DType::kFloat32) return kernel<float>(&make_complex<float>);
+  if (row == op::make_complex && dtype == DType::kFloat64) return kernel<double>(&make_complex<double>);
+  if (dtype == DType::kComplex64) return find_in<float>(row);
+  if (dtype == DType::kComplex128) return find_in<double>(row);
+  return {};
+}
+
+}  // namespace tilewise::ops::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tilewise::ops::simd {
+HWY_EXPORT(find_complex);
+KernelInfo find_complex_kernel(Opcode row, DType dtype) { return HWY_DYNAMIC_DISPATCH(find_complex)(row, dtype); }
+}  // namespace tilewise::ops::simd
+#endif

@@ -1,0 +1,147 @@
+// Where the least or greatest value of a block stands, and the squared deviations of moments: two passes over values in
+// the first-level cache each.
+#include "ops/simd/families.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/simd/lane_arg.cpp"
+#include "ops/simd/targets.h"
+#include <hwy/foreach_target.h>
+
+#include "ops/simd/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tilewise::ops::simd::HWY_NAMESPACE {
+namespace {
+
+template <class V>
+HWY_INLINE auto is_nan(V v) {
+  if constexpr (hwy::IsFloat<hn::TFromV<V>>()) return hn::IsNaN(v);
+  else return hn::Lt(v, v);  // never
+}
+
+// The better of two: NaN, else the smaller (larger); of equal ones either.
+template <bool kSmallest>
+struct BestOp {
+  template <class D, class V>
+  static HWY_INLINE V apply(D, V a, V b) {
+    const auto wins = kSmallest ? hn::Lt(a, b) : hn::Lt(b, a);
+    if constexpr (hwy::IsFloat<hn::TFromD<D>>()) return hn::IfThenElse(hn::Or(wins, hn::IsNaN(a)), a, b);
+    else return hn::IfThenElse(wins, a, b);
+  }
+};
+
+// The best of `count` values; the last vector overlaps the one before.
+template <class T, bool kSmallest>
+HWY_INLINE T best_of(const T* v, int64_t count) {
+  const Full<T> d;
+  const int64_t n = static_cast<int64_t>(hn::Lanes(d));
+  if (count < n) {
+    T best = v[0];
+    for (int64_t i = 1; i < count; ++i) best = join_values<T, BestOp<kSmallest>>(best, v[i]);
+    return best;
+  }
+  auto a = hn::LoadU(d, v), b = hn::LoadU(d, v + count - n), c = a, e = b;
+  int64_t i = n;
+  for (; i + 4 * n <= count; i += 4 * n) {
+    a = BestOp<kSmallest>::apply(d, a, hn::LoadU(d, v + i));
+    b = BestOp<kSmallest>::apply(d, b, hn::LoadU(d, v + i + n));
+    c = BestOp<kSmallest>::apply(d, c, hn::LoadU(d, v + i + 2 * n));
+    e = BestOp<kSmallest>::apply(d, e, hn::LoadU(d, v + i + 3 * n));
+  }
+  for (; i + n <= count; i += n) a = BestOp<kSmallest>::apply(d, a, hn::LoadU(d, v + i));
+  a = BestOp<kSmallest>::apply(d, BestOp<kSmallest>::apply(d, a, b), BestOp<kSmallest>::apply(d, c, e));
+  return fold_vector<BestOp<kSmallest>>(d, a);
+}
+
+// The first position of a value equal to `best` (both NaN, where it is one). There is one.
+template <class T>
+HWY_INLINE int64_t first_of(const T* v, int64_t count, T best) {
+  const Full<T> d;
+  const int64_t n = static_cast<int64_t>(hn::Lanes(d));
+  const auto wanted = hn::Set(d, best);
+  const bool nan = best != best;
+  int64_t i = 0;
+  for (; i + n <= count; i += n) {
+    const auto x = hn::LoadU(d, v + i);
+    const auto found = nan ? is_nan(x) : hn::Eq(x, wanted);
+    const intptr_t at = hn::FindFirstTrue(d, found);
+    if (at >= 0) return i + at;
+  }
+  for (; i < count; ++i)
+    if (v[i] == best || (nan && v[i] != v[i])) break;
+  return i;
+}
+
+template <class T, bool kSmallest>
+void arg_block(const void* values, int64_t count, void* best, int64_t* at) {
+  const T* v = static_cast<const T*>(values);
+  T old;
+  std::memcpy(&old, best, sizeof old);
+  const T b = best_of<T, kSmallest>(v, count);
+  const bool known = *at >= 0;
+  if (known && (old != old || (b == b && !(kSmallest ? b < old : old < b)))) return;
+  *at = first_of(v, count, b);
+  std::memcpy(best, v + *at, sizeof b);
+}
+
+template <class T>
+ArgKernel arg_kernel(bool smallest) { return smallest ? &arg_block<T, true> : &arg_block<T, false>; }
+
+// lanes += (values - mean)^2
+template <class T>
+void deviations(void* lanes, const void* values, int64_t steps, const void* mean, bool first) {
+  const Full<T> d;
+  constexpr size_t n = hn::MaxLanes(Full<T>());
+  constexpr size_t group = n * 8 < kLaneCount ? 8 : kLaneCount / n;
+  T m;
+  std::memcpy(&m, mean, sizeof m);
+  const auto center = hn::Set(d, m);
+  T* acc = static_cast<T*>(lanes);
+  for (size_t g = 0; g < kLaneCount; g += group * n) {
+    const T* v = static_cast<const T*>(values) + g;
+    const T* end = v + steps * kLaneCount;
+    hn::Vec<Full<T>> a[group];
+    for (size_t k = 0; k < group; ++k) {
+      const auto x = hn::Sub(hn::LoadU(d, v + k * n), center);
+      a[k] = first ? hn::Mul(x, x) : hn::Add(hn::LoadU(d, acc + g + k * n), hn::Mul(x, x));
+    }
+    for (v += kLaneCount; v < end; v += kLaneCount) {
+      _Pragma("GCC unroll 8")
+      for (size_t k = 0; k < group; ++k) {
+        const auto x = hn::Sub(hn::LoadU(d, v + k * n), center);
+        a[k] = hn::Add(a[k], hn::Mul(x, x));
+      }
+    }
+    for (size_t k = 0; k < group; ++k) hn::StoreU(a[k], d, acc + g + k * n);
+  }
+}
+
+}  // namespace
+
+ArgKernel find_arg(DType dtype, bool smallest) {
+  switch (dtype) {
+    case DType::kInt32: return arg_kernel<int32_t>(smallest);
+    case DType::kInt64: return arg_kernel<int64_t>(smallest);
+    case DType::kFloat32: return arg_kernel<float>(smallest);
+    case DType::kFloat64: return arg_kernel<double>(smallest);
+    default: return nullptr;
+  }
+}
+
+DeviationKernel find_deviations(DType dtype) {
+  if (dtype == DType::kFloat32) return &deviations<float>;
+  if (dtype == DType::kFloat64) return &deviations<double>;
+  return nullptr;
+}
+
+}  // namespace tilewise::ops::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tilewise::ops::simd {
+HWY_EXPORT(find_arg);
+HWY_EXPORT(find_deviations);
+ArgKernel find_arg_kernel(DType dtype, bool smallest) { return HWY_DYNAMIC_DISPATCH(find_arg)(dtype, smallest); }
+DeviationKernel find_deviation_kernel(DType dtype) { return HWY_DYNAMIC_DISPATCH(find_deviations)(dtype); }
+}  // namespace tilewise::ops::simd
+#endif
