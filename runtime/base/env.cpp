@@ -110,8 +110,6 @@ void install(Settings settings) {
 
 }  // namespace
 
-bool Settings::dumps(std::string_view stage) const { return std::find(dump.begin(), dump.end(), stage) != dump.end(); }
-
 std::span<const EnvVariable> env_table() { return kTable; }
 
 Settings parse_settings(std::span<const std::pair<std::string, std::string>> environment) {

@@ -40,8 +40,6 @@ struct Settings {
   std::vector<std::string> dump;            // stages
   int64_t first_process = 0;                // set by ourselves: the process that imported Tilewise first
   bool alone = false;                       // set by ourselves, for children of the program: no MPI
-
-  bool dumps(std::string_view stage) const;
 };
 
 struct EnvVariable {

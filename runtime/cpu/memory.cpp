@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "runtime/base/error.h"
+#include "runtime/dump.h"
 #include "runtime/progress.h"
 
 namespace tilewise::cpu {
@@ -192,10 +193,19 @@ DeviceMemory::Block DeviceMemory::new_block(size_t capacity) {
   if (capacity >= kMapped) {
     data = map_block(capacity, host_.colour_);
     host_.colour_ = (host_.colour_ + 1) % kColours;
+    dump_change("takes from", capacity);
   } else {
     data = std::aligned_alloc(64, capacity);
   }
   return {data, capacity};
+}
+
+// For TILEWISE_DUMP=memory; before `current` is changed.
+void DeviceMemory::dump_change(const char* what, size_t capacity) const {
+  dump(Stage::kMemory, [&] {
+    return str(device_ < 0 ? std::string("host") : str("cpu:", device_), " ", what, " the system ", capacity, " bytes; ",
+               host_.use_.current, " are in use, ", host_.use_.cached, " cached, at most ", host_.limit_);
+  });
 }
 
 void DeviceMemory::free_block(const Block& block) {
@@ -277,6 +287,7 @@ bool DeviceMemory::drop_oldest() {
   if (oldest == large_.end()) return false;
   host_.use_.cached -= oldest->second.block.capacity;
   free_block(oldest->second.block);
+  dump_change("gives back to", oldest->first);
   large_.erase(oldest);
   return true;
 }

@@ -83,6 +83,7 @@ class DeviceMemory {
   Block obtain(std::unique_lock<BriefLock>& lock, size_t bytes);
   Block new_block(size_t capacity);
   void free_block(const Block& block);
+  void dump_change(const char* what, size_t capacity) const;
   void keep(const Block& block);
   void free_leaving();
   void settle_pending();

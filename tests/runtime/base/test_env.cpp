@@ -56,8 +56,7 @@ TEST(Env, EverythingSet) {
   EXPECT_EQ(s.spill_dir, "/tmp/x");
   EXPECT_EQ(s.timeout, 120);
   EXPECT_EQ(s.cache_dir, "/tmp/y");
-  EXPECT_TRUE(s.dumps("plan"));
-  EXPECT_FALSE(s.dumps("fuse"));
+  EXPECT_EQ(s.dump, (std::vector<std::string>{"stream", "plan"}));
 }
 
 TEST(Env, MalformedValuesAreNamedWithWhatIsAllowed) {
