@@ -108,8 +108,7 @@ bool shrink(Box* box, int64_t at, const Dims& moves, int64_t low, int64_t high) 
     const int64_t others_min = lowest - at - std::min<int64_t>(span, 0);
     const int64_t others_max = highest - at - std::max<int64_t>(span, 0);
     // What holds for all values of the others: their roles as lower and upper bound are exchanged.
-    const Interval range =
-        axis_range(box->lo[k], box->hi[k], at, moves[k], low, high, others_max, others_min);
+    const Interval range = axis_range(box->lo[k], box->hi[k], at, moves[k], low, high, others_max, others_min);
     const double share = static_cast<double>(range.size()) / static_cast<double>(box->extent(k));
     if (share > best_share) {
       best = k;

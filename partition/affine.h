@@ -9,7 +9,7 @@
 
 namespace tilewise::partition {
 
-// The region [lo, hi) of a view, seen from inside one level: address of element i is at + sum(steps[k] * (i[k] - lo[k])).
+// A region of a view, seen from inside one level: element i has the address at + sum(steps[k] * (i[k] - box.lo[k])).
 // Axes of extent 1 have step 0.
 struct LinearForm {
   int64_t at = 0;
@@ -30,7 +30,8 @@ struct LinearForm {
   bool reduce(int64_t unit, int64_t item, Quotient* quotient);
 };
 
-inline LinearForm::LinearForm(const View& view, const Box& region) : at(view.offset), steps(view.strides), box(region) {
+inline LinearForm::LinearForm(const View& view, const Box& region)
+    : at(view.offset), steps(view.strides), box(region) {
   for (int k = 0; k < steps.size(); ++k) {
     at += steps[k] * region.lo[k];
     if (region.hi[k] - region.lo[k] <= 1) steps[k] = 0;

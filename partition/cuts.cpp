@@ -49,9 +49,7 @@ Cuts Cuts::listed(int64_t extent, std::vector<int64_t> positions) {
   return cuts;
 }
 
-int64_t Cuts::raw(int64_t i) const {
-  return list_ ? (*list_)[i] : scale_ * floor_div(a_ * i + b_, d_) + shift_;
-}
+int64_t Cuts::raw(int64_t i) const { return list_ ? (*list_)[i] : scale_ * floor_div(a_ * i + b_, d_) + shift_; }
 
 int64_t Cuts::cut(int64_t i) const {
   if (i <= 0) return 0;

@@ -1,9 +1,9 @@
 // Where one axis is cut: `count()` intervals, in order, that cover [0, extent) without gap. Some may be empty.
 //
-// Regular cuts are computed, not stored:  cut(i) = clamp(scale * floor((a * i + b) / d) + shift, 0, extent).  The form
-// is closed under what views do to an axis (shifts, steps, flips, scaling, rounding to multiples), so the cuts that a
-// view inherits stay computed; where the form does not close, the cuts are listed. Immutable, cheap to copy (a list
-// is shared), safe to share between threads.
+// Regular cuts are computed, not stored:  cut(i) = clamp(scale * floor((a * i + b) / d) + shift, 0, extent).  The
+// form is closed under what views do to an axis (shifts, steps, flips, scaling, rounding to multiples), so the
+// cuts that a view inherits stay computed; where the form does not close, the cuts are listed. Immutable, cheap to
+// copy (a list is shared), safe to share between threads.
 #pragma once
 
 #include <cstdint>

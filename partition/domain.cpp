@@ -14,7 +14,8 @@ DomainPartition DomainPartition::even(const Dims& frame, int axis, int devices, 
   return DomainPartition(Tiling::even(frame, 1, axis, devices, multiple_of)->grid());
 }
 
-DomainPartition DomainPartition::by_count(const Dims& frame, int devices, int64_t min_part, const Dims& multiples) {
+DomainPartition DomainPartition::by_count(const Dims& frame, int devices, int64_t min_part,
+                                          const Dims& multiples) {
   const int64_t worth = std::clamp<int64_t>(count_of(frame) / std::max<int64_t>(min_part, 1), 1, devices);
   if (worth == 1 || frame.empty()) return single(frame, 0);
   const auto multiple = [&](int k) { return multiples.empty() ? 1 : std::max<int64_t>(multiples[k], 1); };

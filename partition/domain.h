@@ -21,8 +21,8 @@ class DomainPartition {
   // By device count alone: the first axis long enough, counted in multiples, else the longest. `multiples` may be
   // empty (no rounding). As many devices are used as give each part at least min_part elements.
   static DomainPartition by_count(const Dims& frame, int devices, int64_t min_part, const Dims& multiples = {});
-  // As the key operand lies: `view` (its shape is the frame's) of a store with this tiling. Cuts that fall inside a
-  // multiple move to the nearest one; a replicated key, or one that crosses its cuts in no regular way, gives
+  // As the key operand lies: `view` (its shape is the frame's) of a store with this tiling. Cuts that fall inside
+  // a multiple move to the nearest one; a replicated key, or one that crosses its cuts in no regular way, gives
   // by_count(frame, devices, 1, multiples).
   static DomainPartition induced(const View& view, const Tiling& tiling, int devices, const Dims& multiples = {});
 

@@ -9,8 +9,8 @@ namespace {
 // Both directions look at the same pairs of a part and a tile; only who sends differs.
 class Planner {
  public:
-  Planner(const DomainPartition& domain, const std::vector<Access>& accesses, const RegionRule& regions, int device,
-          const InstanceRule& instances)
+  Planner(const DomainPartition& domain, const std::vector<Access>& accesses, const RegionRule& regions,
+          int device, const InstanceRule& instances)
       : domain_(domain), accesses_(accesses), regions_(regions), device_(device), instances_(instances) {}
 
   void for_own_parts(std::vector<Move>* remote, std::vector<Move>* local) {
@@ -30,7 +30,8 @@ class Planner {
       const Access& access = accesses_[a];
       if (access.tiling->is_replicated()) continue;
       for (int64_t tile : access.tiling->tiles_of(device_)) {
-        const Box image = preimage(access.view, access.guard, access.tiling->form(), access.tiling->tile_box(tile));
+        const Box image =
+            preimage(access.view, access.guard, access.tiling->form(), access.tiling->tile_box(tile));
         if (image.empty()) continue;
         const InstanceBox instance = instances_(access, tile);
         domain_.grid().for_each_overlapping(image, [&](int64_t part) {
@@ -110,8 +111,8 @@ RegionRule fetched_boxes(BorderSplit& split) {
   };
 }
 
-ExchangePlan plan_gather(const DomainPartition& domain, const std::vector<Access>& accesses, const RegionRule& regions,
-                         int device, const InstanceRule& instances) {
+ExchangePlan plan_gather(const DomainPartition& domain, const std::vector<Access>& accesses,
+                         const RegionRule& regions, int device, const InstanceRule& instances) {
   ExchangePlan plan;
   Planner planner(domain, accesses, regions, device, instances);
   planner.for_own_tiles(&plan.sends);

@@ -1,9 +1,9 @@
 // A grid of boxes over an index space, with an owner for each: what tilings and domain partitions have in common.
 //
-// The boxes ("cells") are the products of the axes' cuts, numbered in C order. The owner of a cell is a device number,
-// given by a rule or a list (Owners) over the owners' own grid; a grid made by looking at another through a view
-// shares that grid's owners and only says how its axes map to theirs. So a view's grid of 10,000 cells takes no more
-// memory than one of two. Immutable; safe to share between threads.
+// The boxes ("cells") are the products of the axes' cuts, numbered in C order. The owner of a cell is a device
+// number, given by a rule or a list (Owners) over the owners' own grid; a grid made by looking at another through
+// a view shares that grid's owners and only says how its axes map to theirs. So a view's grid of 10,000 cells
+// takes no more memory than one of two. Immutable; safe to share between threads.
 #pragma once
 
 #include <memory>
@@ -79,9 +79,9 @@ class Grid {
   // The non-empty cells of one device, ascending, in time proportional to what it owns.
   std::vector<int64_t> cells_of(int device) const;
 
-  // The grid seen by a view of the store (shape `shape()`, C order) that this grid tiles: each cut axis is cut where
-  // the view crosses our cuts, cells keep their owners. Nothing where that is no grid: two cut axes moved by one
-  // axis of the view (a diagonal), rows that wrap, reshapes that mix a cut axis with others.
+  // The grid seen by a view of the store (shape `shape()`, C order) that this grid tiles: each cut axis is cut
+  // where the view crosses our cuts, cells keep their owners. Nothing where that is no grid: two cut axes moved by
+  // one axis of the view (a diagonal), rows that wrap, reshapes that mix a cut axis with others.
   std::optional<Grid> seen_through(const View& view, int64_t itemsize) const;
   // Cuts moved to the nearest multiple on each axis (1 leaves an axis as it is).
   Grid rounded(const Dims& multiples) const;

@@ -15,8 +15,8 @@ struct Margins {
   friend bool operator==(const Margins&, const Margins&) = default;
 };
 
-// What `accesses` (of one store, over `part`, a box of the frame) read beyond the tile, as the bounding box of all of
-// them. An axis on which more than `most` (a fraction of the tile's extent) would be needed gets no margin.
+// What `accesses` (of one store, over `part`, a box of the frame) read beyond the tile, as the bounding box of all
+// of them. An axis on which more than `most` (a fraction of the tile's extent) would be needed gets no margin.
 Margins margins(const std::vector<Access>& accesses, const Box& part, const Box& tile_box, double most = 0.125);
 
 // The tile with its margins, within the store.

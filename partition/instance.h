@@ -1,9 +1,9 @@
 // An instance's place in its store's index space: which box of the store it holds, and how the box lies in memory.
 //
-// The memory is a dense C-order block of the box, base itemsize bytes an element; rows (runs along the last axis) may
-// be `row_pitch` bytes apart. `levels` is the same box prepared for address arithmetic: the store's linear byte
-// address is taken apart level by level, outer to inner, and neighbouring axes are one level wherever the box spans
-// the inner one. A plain value; owns no memory.
+// The memory is a dense C-order block of the box, base itemsize bytes an element; rows (runs along the last axis)
+// may be `row_pitch` bytes apart. `levels` is the same box prepared for address arithmetic: the store's linear
+// byte address is taken apart level by level, outer to inner, and neighbouring axes are one level wherever the box
+// spans the inner one. A plain value; owns no memory.
 #pragma once
 
 #include "partition/box.h"
@@ -22,8 +22,10 @@ struct Level {
 struct InstanceBox {
   InstanceBox() = default;
   // row_pitch 0: dense rows.
-  InstanceBox(const StoreForm& form, const Box& box, int64_t row_pitch = 0) : InstanceBox(form, box, box, row_pitch) {}
-  // Only the elements in `clip`, a part of what the instance holds in `box`, count as held: a tile without margins.
+  InstanceBox(const StoreForm& form, const Box& box, int64_t row_pitch = 0)
+      : InstanceBox(form, box, box, row_pitch) {}
+  // Only the elements in `clip`, a part of what the instance holds in `box`, count as held: a tile without
+  // margins.
   InstanceBox(const StoreForm& form, const Box& box, const Box& clip, int64_t row_pitch);
 
   int64_t bytes() const;

@@ -75,10 +75,11 @@ bool LatticeCutter::inside(const Lattice& lattice, const Motion& motion, int64_t
   return lowest >= low && highest < high;
 }
 
-// One axis is cut in three: positions where some elements are inside (below), where all are, and some again (above).
-// The positions where all are stay together; the others go on one by one, as the rest differs for each. The
-// axis with the fewest parts is taken.
-void LatticeCutter::cut_at_bounds(const Lattice& lattice, const Motion& motion, int level, int64_t low, int64_t high) {
+// One axis is cut in three: positions where some elements are inside (below), where all are, and some again
+// (above). The positions where all are stay together; the others go on one by one, as the rest differs for each.
+// The axis with the fewest parts is taken.
+void LatticeCutter::cut_at_bounds(const Lattice& lattice, const Motion& motion, int level, int64_t low,
+                                  int64_t high) {
   int64_t lowest = motion.at, highest = motion.at;
   for (int k = 0; k < motion.moves.size(); ++k)
     (motion.moves[k] < 0 ? lowest : highest) += motion.moves[k] * (lattice.axes[k].count - 1);
@@ -148,8 +149,8 @@ void LatticeCutter::cut_at_wraps(const Lattice& lattice, int level) {
   cut_runs(lattice, axis, level, own < 0 ? below - own : below, width - std::abs(own));
 }
 
-// After the first run the pattern of runs repeats once the axis has come around to the same place in the level: whole
-// periods become an axis of their own, so the number of pieces does not grow with them.
+// After the first run the pattern of runs repeats once the axis has come around to the same place in the level:
+// whole periods become an axis of their own, so the number of pieces does not grow with them.
 void LatticeCutter::cut_runs(const Lattice& lattice, int axis, int level, int64_t below, int64_t width) {
   const int64_t unit = levels_[level].unit;
   const LatticeAxis& a = lattice.axes[axis];

@@ -49,7 +49,8 @@ class Equation {
 
   bool search(int k, int64_t target) {
     if (target == 0) return true;
-    if (k == terms_.size() || target < 0 || target > terms_[k].largest || target % terms_[k].divisor != 0) return false;
+    if (k == terms_.size() || target < 0 || target > terms_[k].largest || target % terms_[k].divisor != 0)
+      return false;
     if (++work_ > kMostWork) return true;
     const Term& term = terms_[k];
     const int64_t later = k + 1 < terms_.size() ? terms_[k + 1].largest : 0;
@@ -73,8 +74,8 @@ Overlap overlap(const View& a, const View& b) {
   const Interval in_a = a.range(), in_b = b.range();
   if (in_a.hi <= in_b.lo || in_b.hi <= in_a.lo) return Overlap::kNone;
   if (same_elements(a, b)) return Overlap::kSame;
-  // A byte of a: in_a.lo + sum(|s| x) + e; of b, counted from its last: in_b.hi - 1 - sum(|t| y) - f. They meet where
-  // sum(|s| x) + sum(|t| y) + e + f is the distance from in_a.lo to b's last byte.
+  // A byte of a: in_a.lo + sum(|s| x) + e; of b, counted from its last: in_b.hi - 1 - sum(|t| y) - f. They meet
+  // where sum(|s| x) + sum(|t| y) + e + f is the distance from in_a.lo to b's last byte.
   Equation bytes;
   for (const View* view : {&a, &b}) {
     for (int k = 0; k < view->rank(); ++k) bytes.add(std::abs(view->strides[k]), view->shape[k] - 1);

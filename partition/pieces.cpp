@@ -22,8 +22,8 @@ bool items_stay_whole(const View& view, int64_t base_itemsize) {
   return floor_mod(view.offset, base_itemsize) + view.itemsize <= base_itemsize;
 }
 
-// The bytes that always lie side by side: a whole item, or the largest size of which items, base items and all steps
-// are multiples.
+// The bytes that always lie side by side: a whole item, or the largest size of which items, base items and all
+// steps are multiples.
 int64_t unit_of(const View& view, int64_t base_itemsize) {
   if (items_stay_whole(view, base_itemsize)) return view.itemsize;
   int64_t unit = std::gcd<int64_t>(view.itemsize, base_itemsize);

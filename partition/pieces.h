@@ -1,9 +1,11 @@
-// Where the elements of a view lie in an instance: the answers from which direct reads, packing and unpacking are made.
+// Where the elements of a view lie in an instance: the answers from which direct reads, packing and unpacking are
+// made.
 //
-// A "region" is a box of the view's index space. An instance holds a box of the store (instance.h). Views are NumPy's,
-// all of them: strides of any sign, steps that do not divide rows, flat views over several base axes, axes split by
-// reshape, diagonals, windows that overlap themselves, items smaller or larger than the base's. The ordinary case (each
-// axis of the view moves along one axis of the store) takes a short path without allocation. Pure functions.
+// A "region" is a box of the view's index space. An instance holds a box of the store (instance.h). Views are
+// NumPy's, all of them: strides of any sign, steps that do not divide rows, flat views over several base axes,
+// axes split by reshape, diagonals, windows that overlap themselves, items smaller or larger than the base's. The
+// ordinary case (each axis of the view moves along one axis of the store) takes a short path without allocation.
+// Pure functions.
 #pragma once
 
 #include <optional>
@@ -22,8 +24,8 @@ struct DirectAccess {
 // If the whole region lies in the instance so; nothing otherwise. An empty region always does (at offset 0).
 std::optional<DirectAccess> direct(const View& view, const Box& region, const InstanceBox& instance);
 
-// A large box within the region that direct() accepts: the largest where each view axis moves along one base axis, else
-// the largest found. Empty if there is none.
+// A large box within the region that direct() accepts: the largest where each view axis moves along one base axis,
+// else the largest found. Empty if there is none.
 Box interior(const View& view, const Box& region, const InstanceBox& instance);
 
 // A box within the region that holds every element of which a byte lies in the instance. Exact where each view
@@ -31,8 +33,8 @@ Box interior(const View& view, const Box& region, const InstanceBox& instance);
 Box preimage(const View& view, const Box& region, const InstanceBox& instance);
 Box preimage(const View& view, const Box& region, const StoreForm& form, const Box& base_box);
 
-// The box of the store, in base axes, that holds every byte of the region. Exact (the bounding box) where the view does
-// not wrap over rows.
+// The box of the store, in base axes, that holds every byte of the region. Exact (the bounding box) where the view
+// does not wrap over rows.
 Box footprint(const View& view, const Box& region, const StoreForm& form);
 
 // An affine set of elements: element j of the piece lies at instance_offset + sum(instance_strides * j) in the

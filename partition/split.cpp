@@ -57,7 +57,8 @@ PartBoxes BorderSplit::split(int64_t part) const {
     const int64_t tile = home_tile(access, region, device);
     if (tile < 0) continue;
     readable.back() = interior(access.view, region, instances_(access, tile));
-    // An operand that is mostly elsewhere is fetched for the whole part; it must not take the inner box from others.
+    // An operand that is mostly elsewhere is fetched for the whole part; it must not take the inner box from
+    // others.
     const Box& here = readable.back();
     if (here.count() < region.count() / 2 + 1) continue;
     for (int k = 0; k < whole.rank(); ++k) {

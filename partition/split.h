@@ -1,8 +1,8 @@
-// How a part of the domain is split: the inner box, whose operands the device reads in place, and border slabs around
-// it, for which some operands have to come from other tiles first.
+// How a part of the domain is split: the inner box, whose operands the device reads in place, and border slabs
+// around it, for which some operands have to come from other tiles first.
 //
-// The split is a function of the domain, the accesses and the part alone, so that every rank can tell what any part of
-// a neighbour needs. Pure arithmetic; a BorderSplit keeps results by part and belongs to one thread.
+// The split is a function of the domain, the accesses and the part alone, so that every rank can tell what any
+// part of a neighbour needs. Pure arithmetic; a BorderSplit keeps results by part and belongs to one thread.
 #pragma once
 
 #include <functional>
@@ -26,8 +26,8 @@ struct Access {
   Access(View v, TilingPtr t, Box g) : view(std::move(v)), tiling(std::move(t)), guard(std::move(g)) {}
 };
 
-// How a tile lies in its owner's memory: by default dense, without margins. Called for other devices' tiles too, where
-// only `clip` (the tile's box) and whether there is a row pitch matter.
+// How a tile lies in its owner's memory: by default dense, without margins. Called for other devices' tiles too,
+// where only `clip` (the tile's box) and whether there is a row pitch matter.
 using InstanceRule = std::function<InstanceBox(const Access& access, int64_t tile)>;
 InstanceBox dense_tile(const Access& access, int64_t tile);
 
@@ -36,14 +36,15 @@ InstanceBox dense_tile(const Access& access, int64_t tile);
 int64_t home_tile(const Access& access, const Box& region, int device);
 
 struct PartBoxes {
-  std::vector<Box> boxes;                  // disjoint, cover the part; the first is the inner box (it may be empty)
+  std::vector<Box> boxes;  // disjoint, cover the part; the first is the inner box (it may be empty)
   std::vector<std::vector<bool>> fetched;  // [access][box]: not readable in place there
 };
 
 class BorderSplit {
  public:
   // The references must outlive this.
-  BorderSplit(const DomainPartition& domain, const std::vector<Access>& accesses, InstanceRule instances = dense_tile)
+  BorderSplit(const DomainPartition& domain, const std::vector<Access>& accesses,
+              InstanceRule instances = dense_tile)
       : domain_(domain), accesses_(accesses), instances_(std::move(instances)) {}
 
   const PartBoxes& of(int64_t part);

@@ -50,7 +50,8 @@ std::vector<int64_t> Tiling::tiles_of(int device) const {
 }
 
 bool operator==(const Tiling& a, const Tiling& b) {
-  return &a == &b || (a.hash_ == b.hash_ && a.replicated_ == b.replicated_ && a.form_ == b.form_ && a.grid_ == b.grid_);
+  return &a == &b ||
+         (a.hash_ == b.hash_ && a.replicated_ == b.replicated_ && a.form_ == b.form_ && a.grid_ == b.grid_);
 }
 
 TilingPtr default_tiling(const Dims& base_shape, int32_t itemsize, int devices, int64_t min_tile, int first) {

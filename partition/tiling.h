@@ -1,8 +1,8 @@
 // How a store lies on the devices: cuts for each axis of its base shape and an owner for each tile, or replicated.
 //
-// A tiling is immutable and shared by pointer (TilingPtr); equal tilings have equal hashes, and comparing two never
-// costs more than their cuts. Regular cuts and rule-given owners are computed, so a tiling of 10,000 tiles is a few
-// numbers. Tiles are numbered in C order of their positions; empty tiles are legal and own nothing.
+// A tiling is immutable and shared by pointer (TilingPtr); equal tilings have equal hashes, and comparing two
+// never costs more than their cuts. Regular cuts and rule-given owners are computed, so a tiling of 10,000 tiles
+// is a few numbers. Tiles are numbered in C order of their positions; empty tiles are legal and own nothing.
 #pragma once
 
 #include <memory>

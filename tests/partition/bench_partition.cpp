@@ -46,7 +46,8 @@ void bench_boxes() {
   measure("direct(), tile cut on two axes", [&] { sink = direct(center, inside, block)->offset; });
   const Box upper({0, 0}, {2000, 4094});
   measure("direct(), tile cut on one axis", [&] { sink = direct(center, upper, rows)->offset; });
-  measure("interior(), tile cut on two axes", [&] { sink = interior(center, Box::of(center.shape), block).lo[0]; });
+  measure("interior(), tile cut on two axes",
+          [&] { sink = interior(center, Box::of(center.shape), block).lo[0]; });
   measure("interior(), tile cut on one axis", [&] { sink = interior(center, Box::of(center.shape), rows).lo[0]; });
   measure("pieces(), tile cut on two axes",
           [&] { sink = static_cast<int64_t>(pieces(center, Box::of(center.shape), block).size()); });
@@ -59,8 +60,8 @@ void bench_boxes() {
 void bench_halo(int ranks) {
   const int side = static_cast<int>(std::lround(std::sqrt(ranks)));
   const Dims shape{static_cast<int64_t>(side) * 1000, static_cast<int64_t>(side) * 1000};
-  const TilingPtr tiling = Tiling::from_cuts(8, {Cuts::even(shape[0], side), Cuts::even(shape[1], side)},
-                                             Owners::cyclic(side * side));
+  const TilingPtr tiling =
+      Tiling::from_cuts(8, {Cuts::even(shape[0], side), Cuts::even(shape[1], side)}, Owners::cyclic(side * side));
   std::vector<Access> accesses;
   for (const View& view : stencil(dense_view(shape, DType::kFloat64, 8))) accesses.emplace_back(view, tiling);
   const int device = side * (side / 2) + side / 2;

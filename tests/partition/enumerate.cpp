@@ -79,7 +79,8 @@ namespace {
 View random_slice(Random& random, const View& view) {
   const int axis = static_cast<int>(pick(random, 0, view.rank() - 1));
   const std::vector<AxisSlice> slices = all_slices(std::min<int64_t>(view.shape[axis], 9));
-  const AxisSlice chosen = slices[pick(random, slices.size() > 1 ? 1 : 0, static_cast<int64_t>(slices.size()) - 1)];
+  const AxisSlice chosen =
+      slices[pick(random, slices.size() > 1 ? 1 : 0, static_cast<int64_t>(slices.size()) - 1)];
   return slice(view, axis, chosen.start, chosen.step * (chosen.count > 1 ? 1 : pick(random, 1, 3)), chosen.count);
 }
 

@@ -1,4 +1,5 @@
-// Small worlds to try everything in: all shapes, boxes, slices and grids, and random views, with the truth by counting.
+// Small worlds to try everything in: all shapes, boxes, slices and grids, and random views, with the truth by
+// counting.
 #pragma once
 
 #include <cstdint>

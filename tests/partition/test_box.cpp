@@ -54,9 +54,7 @@ TEST(Box, WithoutAxesIsAPointOrNothing) {
   EXPECT_TRUE(subtract(Box::of({}), Box::of({})).empty());
 }
 
-TEST(Box, Shifts) {
-  EXPECT_EQ(shifted(Box({1, 2}, {3, 4}), {10, -2}), Box({11, 0}, {13, 2}));
-}
+TEST(Box, Shifts) { EXPECT_EQ(shifted(Box({1, 2}, {3, 4}), {10, -2}), Box({11, 0}, {13, 2})); }
 
 }  // namespace
 }  // namespace tilewise::partition

@@ -31,8 +31,7 @@ TEST(Cuts, EvenIsAsEvenAsMultiplesAllow) {
         check_sound(cuts);
         ASSERT_EQ(cuts.count(), parts);
         const int64_t blocks = ceil_div(extent, multiple);
-        for (int64_t i = 1; i < parts; ++i)
-          ASSERT_TRUE(cuts.cut(i) % multiple == 0 || cuts.cut(i) == extent);
+        for (int64_t i = 1; i < parts; ++i) ASSERT_TRUE(cuts.cut(i) % multiple == 0 || cuts.cut(i) == extent);
         ASSERT_LE(cuts.largest(), ceil_div(blocks, parts) * multiple);
       }
 }

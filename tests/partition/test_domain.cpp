@@ -27,10 +27,11 @@ TEST(DomainPartition, AnyFrameAnyKeyAnyRounding) {
     const StoreForm form{{pick(random, 1, 7), pick(random, 1, 7)}, 8};
     const View key = random_view(random, form);
     const int devices = static_cast<int>(pick(random, 1, 5));
-    const TilingPtr tiling = pick(random, 0, 3) == 0
-                                 ? Tiling::replicated(form.shape, 8)
-                                 : Tiling::from_cuts(8, {random_cuts(random, form.shape[0]),
-                                                         random_cuts(random, form.shape[1])}, Owners::cyclic(devices));
+    const TilingPtr tiling =
+        pick(random, 0, 3) == 0
+            ? Tiling::replicated(form.shape, 8)
+            : Tiling::from_cuts(8, {random_cuts(random, form.shape[0]), random_cuts(random, form.shape[1])},
+                                Owners::cyclic(devices));
     Dims multiples(key.rank());
     for (int64_t& multiple : multiples) multiple = pick(random, 1, 3);
     const DomainPartition domain = DomainPartition::induced(key, *tiling, devices, multiples);

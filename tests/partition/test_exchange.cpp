@@ -109,6 +109,7 @@ void check_gather(const World& world, const RegionRule& regions) {
   for (int device = 0; device < world.devices; ++device)
     plans.push_back(plan_gather(world.domain, world.accesses, regions, device));
   check_matching(plans);
+  if (testing::Test::HasFatalFailure()) return;
   std::map<Key, Bytes> buffers;
   const auto buffer = [&](const Move& move) -> Bytes* {
     const Key key{move.access, move.part, move.region};
@@ -145,12 +146,14 @@ void check_gather(const World& world, const RegionRule& regions) {
     }
 }
 
-// Writes: parts hold the values of their elements; afterwards tiles hold those of the written bytes, and no others.
+// Writes: parts hold the values of their elements; afterwards tiles hold those of the written bytes, and no
+// others.
 void check_scatter(const World& world, const RegionRule& regions) {
   std::vector<ExchangePlan> plans;
   for (int device = 0; device < world.devices; ++device)
     plans.push_back(plan_scatter(world.domain, world.accesses, regions, device));
   check_matching(plans);
+  if (testing::Test::HasFatalFailure()) return;
   std::map<std::pair<int, int64_t>, Bytes> tiles;
   for (int a = 0; a < static_cast<int>(world.accesses.size()); ++a)
     for (int64_t tile = 0; tile < world.accesses[a].tiling->tile_count(); ++tile)
@@ -208,7 +211,8 @@ World random_world(Random& random) {
   for (int64_t more = pick(random, 0, 2); more > 0; --more) {
     const StoreForm other{first.shape, pick(random, 1, 3)};  // a dense store of the frame's shape, or flipped
     View view = dense_view(other.shape, DType::kVoid, static_cast<int32_t>(other.itemsize));
-    if (view.rank() > 0 && pick(random, 0, 1)) view = flip(view, static_cast<int>(pick(random, 0, view.rank() - 1)));
+    if (view.rank() > 0 && pick(random, 0, 1))
+      view = flip(view, static_cast<int>(pick(random, 0, view.rank() - 1)));
     world.accesses.emplace_back(view, random_tiling(random, other, world.devices));
     if (pick(random, 0, 1)) world.accesses.back().guard = random_box(random, first.shape);
   }
@@ -266,8 +270,8 @@ TEST(Exchange, HaloOfRowsIsOneRowEachWay) {
     accesses.emplace_back(region(u, box), tiling);
   const DomainPartition domain = DomainPartition::induced(accesses[0].view, *tiling, 4);
   BorderSplit split(domain, accesses);
-  EXPECT_EQ(split.of(1).boxes, (std::vector<Box>{Box({100, 0}, {198, 48}), Box({99, 0}, {100, 48}),
-                                                 Box({198, 0}, {199, 48})}));
+  EXPECT_EQ(split.of(1).boxes,
+            (std::vector<Box>{Box({100, 0}, {198, 48}), Box({99, 0}, {100, 48}), Box({198, 0}, {199, 48})}));
   const ExchangePlan plan = plan_gather(domain, accesses, fetched_boxes(split), 1);
   const std::vector<PeerBytes> sent = messages(plan.sends), received = messages(plan.receives);
   ASSERT_EQ(sent.size(), 2u);

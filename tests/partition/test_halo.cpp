@@ -60,7 +60,8 @@ TEST(Margins, MakeTheWholePartTheInside) {
     return InstanceBox(access.tiling->form(), with_margins(box, around, access.tiling->base_shape()));
   };
   BorderSplit split(domain, r.accesses, with_halo);
-  for (int64_t part = 0; part < 4; ++part) EXPECT_EQ(split.of(part).boxes, std::vector<Box>{domain.part_box(part)});
+  for (int64_t part = 0; part < 4; ++part)
+    EXPECT_EQ(split.of(part).boxes, std::vector<Box>{domain.part_box(part)});
 }
 
 }  // namespace

@@ -93,7 +93,8 @@ TEST(LatticeShift, RandomShiftsGiveTheAddress) {
     const StoreForm form{{pick(random, 1, 6), pick(random, 1, 6)}, 2};
     const View whole = random_view(random, form);
     if (whole.empty()) continue;
-    const View a = region(whole, random_box(random, whole.shape)), b = region(whole, random_box(random, whole.shape));
+    const View a = region(whole, random_box(random, whole.shape)),
+               b = region(whole, random_box(random, whole.shape));
     const std::optional<Dims> shift = lattice_shift(a, b);
     missed += !shift;
     if (!shift) continue;

@@ -1,4 +1,5 @@
-// Every view, every box: each byte of the region that lies in the instance is in exactly one piece, at its address.
+// Every view, every box: each byte of the region that lies in the instance is in exactly one piece, at its
+// address.
 #include "partition/pieces.h"
 
 #include <gtest/gtest.h>
@@ -41,8 +42,8 @@ struct Truth {
 };
 
 std::string describe(const View& view, const Box& region, const InstanceBox& instance) {
-  return str("view ", view, " region ", region, " base ", instance.form.shape, "x", instance.form.itemsize, " box ",
-             instance.box, " clip ", instance.clip, " pitch ", instance.row_pitch);
+  return str("view ", view, " region ", region, " base ", instance.form.shape, "x", instance.form.itemsize,
+             " box ", instance.box, " clip ", instance.clip, " pitch ", instance.row_pitch);
 }
 
 void check_pieces(const View& view, const Box& region, const InstanceBox& instance, const Truth& truth) {
@@ -214,7 +215,8 @@ TEST(Pieces, StepsOfFlatViews) {
       for (int64_t start = 0; start < step; start += 2) {
         View view = slice(flat, 0, start, step, (count_of(shape) - start + step - 1) / step);
         if (step % 2 == 1) view = flip(view, 0);
-        for (size_t b = step % 3; b < boxes.size(); b += 3) check(view, Box::of(view.shape), InstanceBox(form, boxes[b]));
+        for (size_t b = step % 3; b < boxes.size(); b += 3)
+          check(view, Box::of(view.shape), InstanceBox(form, boxes[b]));
         if (HasFatalFailure()) return;
       }
   }

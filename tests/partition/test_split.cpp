@@ -26,9 +26,9 @@ TEST(BorderSplit, StencilInTheMiddle) {
   const Stencil s;
   BorderSplit split(s.domain, s.accesses);
   const PartBoxes& middle = split.of(4);
-  EXPECT_EQ(middle.boxes, (std::vector<Box>{Box({100, 100}, {198, 198}), Box({99, 99}, {100, 199}),
-                                            Box({198, 99}, {199, 199}), Box({100, 99}, {198, 100}),
-                                            Box({100, 198}, {198, 199})}));
+  EXPECT_EQ(middle.boxes,
+            (std::vector<Box>{Box({100, 100}, {198, 198}), Box({99, 99}, {100, 199}), Box({198, 99}, {199, 199}),
+                              Box({100, 99}, {198, 100}), Box({100, 198}, {198, 199})}));
   // Inside nothing is fetched; above, the upper neighbour, and at the corners the left and right ones.
   for (int a = 0; a < 5; ++a) EXPECT_FALSE(middle.fetched[a][0]);
   EXPECT_FALSE(middle.fetched[0][1]);
@@ -41,8 +41,8 @@ TEST(BorderSplit, StencilInTheMiddle) {
 TEST(BorderSplit, AtTheEdgeOfTheStoreThereIsNoSlab) {
   const Stencil s;
   BorderSplit split(s.domain, s.accesses);
-  EXPECT_EQ(split.of(0).boxes, (std::vector<Box>{Box({0, 0}, {98, 98}), Box({98, 0}, {99, 99}),
-                                                 Box({0, 98}, {98, 99})}));
+  EXPECT_EQ(split.of(0).boxes,
+            (std::vector<Box>{Box({0, 0}, {98, 98}), Box({98, 0}, {99, 99}), Box({0, 98}, {98, 99})}));
 }
 
 TEST(BorderSplit, AnOperandFromElsewhereLeavesTheInsideToTheOthers) {

@@ -194,11 +194,12 @@ TEST(Tiling, ReplicatedLiesEverywhere) {
 }
 
 TEST(Tiling, TenThousandTiles) {
-  const TilingPtr tiling = Tiling::from_cuts(
-      8, {Cuts::even(1000000, 100), Cuts::even(1000000, 100)}, Owners::cyclic(10000));
+  const TilingPtr tiling =
+      Tiling::from_cuts(8, {Cuts::even(1000000, 100), Cuts::even(1000000, 100)}, Owners::cyclic(10000));
   EXPECT_EQ(tiling->tiles_of(5050), std::vector<int64_t>{5050});
   EXPECT_EQ(tiling->tile_box(5050), Box({500000, 500000}, {510000, 510000}));
-  EXPECT_EQ(tiling->tiles_overlapping(Box({509999, 500000}, {510001, 510000})), (std::vector<int64_t>{5050, 5150}));
+  EXPECT_EQ(tiling->tiles_overlapping(Box({509999, 500000}, {510001, 510000})),
+            (std::vector<int64_t>{5050, 5150}));
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ TEST(View, RangesAndContiguity) {
   EXPECT_FALSE(permute(u, {1, 0}).is_c_contiguous());
   EXPECT_TRUE(slice(u, 0, 1, 1, 2).is_c_contiguous());
   EXPECT_FALSE(slice(u, 1, 0, 1, 5).is_c_contiguous());
-  EXPECT_TRUE(slice(u, 0, 2, 7, 1).is_c_contiguous());   // the stride of one row does not matter
-  EXPECT_TRUE(slice(u, 1, 0, 3, 0).is_c_contiguous());   // nor those of nothing
+  EXPECT_TRUE(slice(u, 0, 2, 7, 1).is_c_contiguous());  // the stride of one row does not matter
+  EXPECT_TRUE(slice(u, 1, 0, 3, 0).is_c_contiguous());  // nor those of nothing
   EXPECT_TRUE(dense({}).is_c_contiguous());
   EXPECT_EQ(permute(u, {1, 0}).memory_order(), (SmallVec<int, 6>{1, 0}));
   EXPECT_EQ(flip(u, 0).memory_order(), (SmallVec<int, 6>{0, 1}));
@@ -126,7 +126,8 @@ TEST(View, ReinterpretationErrors) {
   EXPECT_THROW(reinterpret(u, DType::kComplex128, 16), Error);  // 24 bytes a row
   EXPECT_THROW(reinterpret(u, DType::kVoid, 3), Error);
   EXPECT_EQ(reinterpret(dense({2, 4}), DType::kComplex128, 16).shape, (Dims{2, 2}));
-  EXPECT_EQ(reinterpret(slice(u, 1, 2, -1, 1), DType::kFloat32, 4).shape, (Dims{2, 2}));  // one element: any stride
+  EXPECT_EQ(reinterpret(slice(u, 1, 2, -1, 1), DType::kFloat32, 4).shape,
+            (Dims{2, 2}));  // one element: any stride
 }
 
 TEST(View, EqualViewsHashAlike) {
