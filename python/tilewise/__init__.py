@@ -1,1 +1,51 @@
-"""Tilewise: a NumPy-compatible array whose data lies in tiles on the devices of one machine or a cluster."""
+"""Tilewise: a NumPy-compatible array whose data lies in tiles on the devices of one machine or a cluster.
+
+    import tilewise as np
+
+Every public name of NumPy is here: native where `tilewise.native` holds it, otherwise run by NumPy on gathered data.
+"""
+
+import numpy as _numpy
+
+from tilewise import _core, _process
+
+_process.start()
+
+from tilewise import _namespace, _ufuncs  # noqa: E402
+from tilewise import _creation, _manipulation, _reductions, _logic, _products, _methods, _protocols  # noqa: E402, F401, I001
+from tilewise._errors import FallbackWarning  # noqa: E402
+
+ndarray = _core.ndarray
+ufunc = _core.ufunc
+globals().update(_namespace.NAMES)
+
+try:
+    from tilewise._build_info import version as __version__
+except ImportError:
+    __version__ = "0"
+
+
+def synchronize():
+    """Waits for all recorded work and raises what failed."""
+    _core.synchronize()
+
+
+def report():
+    """Counters since the start: operations, tasks, kernels, bytes by path, peak bytes by device, fallbacks by name."""
+    return dict(sorted(_core.counters().items()))
+
+
+def __getattr__(name):
+    if name == "native":
+        value = _namespace.native()
+    else:
+        value = _namespace.find(name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(set(_numpy.__all__) | set(globals()) | {"native"})
+
+
+__all__ = sorted({*_numpy.__all__, "synchronize", "report", "native", "FallbackWarning"})

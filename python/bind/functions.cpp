@@ -1,0 +1,218 @@
+// Module functions of tilewise._core: what the Python package composes NumPy's functions from. Their arguments come from
+// that package, checked, so they are plain positional ones.
+#include "python/bind/functions.h"
+
+#include <pybind11/stl.h>
+
+#include "ops/copy.h"
+#include "ops/create.h"
+#include "ops/matmul.h"
+#include "ops/op_table.h"
+#include "ops/reduce.h"
+#include "python/bind/dtypes.h"
+#include "python/bind/host.h"
+#include "python/bind/index.h"
+#include "python/bind/inputs.h"
+#include "python/bind/ufunc.h"
+#include "python/bind/views.h"
+
+namespace py = pybind11;
+
+namespace tilewise::bind {
+namespace {
+
+py::object own(PyObject* result) {
+  if (!result) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(result);
+}
+
+Format known_format(py::handle dtype) {
+  auto format = format_of(descr_from(dtype.ptr()).get());
+  if (!format) throw Error(ErrorKind::kNotImplemented, "tiles cannot hold this dtype");
+  return *format;
+}
+
+DType number_format(py::handle dtype) { return known_format(dtype).dtype; }
+
+Scalar scalar_argument(py::handle value) {
+  auto scalar = scalar_from_numpy(value.ptr());
+  if (!scalar) throw Error(ErrorKind::kType, "expected a NumPy number");
+  return *scalar;
+}
+
+// ---- Creation
+py::object empty(py::handle shape, py::handle dtype) {
+  const Format format = known_format(dtype);
+  return own(new_array(ops::empty(dims_from(shape.ptr()), format.dtype, format.itemsize), format.descr.get()));
+}
+py::object full(py::handle shape, py::handle value) {
+  return own(new_array(ops::full(dims_from(shape.ptr()), scalar_argument(value))));
+}
+py::object arange(py::handle start, py::handle next, int64_t count, py::handle dtype) {
+  return own(new_array(ops::arange(scalar_argument(start), scalar_argument(next), count, number_format(dtype))));
+}
+py::object linspace(double start, double stop, int64_t count, bool endpoint, py::handle dtype) {
+  return own(new_array(ops::linspace(start, stop, count, endpoint, number_format(dtype))));
+}
+py::object eye(int64_t n, int64_t m, int64_t k, py::handle dtype) {
+  return own(new_array(ops::eye(n, m, k, number_format(dtype))));
+}
+py::object from_numpy_object(py::handle array) { return own(from_numpy(array.ptr())); }
+py::object hold_numpy(py::handle array) { return own(new_host_array(array.inc_ref().ptr())); }
+bool tiles_hold(py::handle dtype) { return format_of(dtype.ptr()).has_value(); }
+
+// ---- Reductions
+struct Reduction {
+  ops::ReduceOptions options;
+  Operand where;
+  PyObject* out = nullptr;
+  PyObject* like = nullptr;
+};
+
+void fill(Reduction& reduction, py::handle source, py::handle axis, bool keepdims, py::handle dtype, py::handle out,
+          py::handle where) {
+  const int rank = cast_array(source.ptr())->array.rank();
+  ops::ReduceOptions& options = reduction.options;
+  if (!axis.is_none()) {
+    Dims axes;
+    uint64_t seen = 0;
+    for (int64_t given : dims_from(axis.ptr())) {
+      const int k = normalized_axis(given, rank);
+      if (seen >> k & 1) throw Error(ErrorKind::kValue, "duplicate value in 'axis'");
+      seen |= uint64_t{1} << k;
+      axes.push_back(k);
+    }
+    options.axes = axes;
+  }
+  options.keepdims = keepdims;
+  options.dtype = numeric_dtype(dtype.ptr());
+  if (!out.is_none()) {
+    if (!is_stored(out.ptr())) throw Error(ErrorKind::kType, "return arrays must be of ArrayType");
+    reduction.out = out.ptr();
+    options.out = &cast_array(out.ptr())->array;
+  }
+  options.where = where_argument(where.ptr(), reduction.where);
+  reduction.like = subclass_of(source.ptr());
+}
+
+const Array& source_array(py::handle source) {
+  if (!is_stored(source.ptr())) throw Error(ErrorKind::kNotImplemented, "tiles cannot hold this dtype");
+  return cast_array(source.ptr())->array;
+}
+
+py::object finish(Reduction& reduction, Array&& result) {
+  if (reduction.out) return py::reinterpret_borrow<py::object>(reduction.out);
+  return own(new_result(std::move(result), reduction.like));
+}
+
+py::object reduce(int op, py::handle source, py::handle axis, bool keepdims, py::handle dtype, py::handle out,
+                  py::handle where, py::handle initial) {
+  Reduction reduction;
+  const Array& array = source_array(source);
+  fill(reduction, source, axis, keepdims, dtype, out, where);
+  if (!initial.is_none()) reduction.options.initial = scalar_argument(initial);
+  return finish(reduction, ops::reduce(static_cast<Opcode>(op), array, reduction.options));
+}
+
+py::object moment(const std::string& which, py::handle source, py::handle axis, bool keepdims, py::handle dtype,
+                  py::handle out, py::handle where, double ddof) {
+  Reduction reduction;
+  const Array& array = source_array(source);
+  fill(reduction, source, axis, keepdims, dtype, out, where);
+  const ops::ReduceOptions& options = reduction.options;
+  if (which == "mean") return finish(reduction, ops::mean(array, options));
+  if (which == "count_nonzero") return finish(reduction, ops::count_nonzero(array, options));
+  return finish(reduction, ops::variance(array, options, ddof, which == "std"));
+}
+
+py::object arg_extreme(bool maximum, py::handle source, py::handle axis, bool keepdims, py::handle out) {
+  const Array& array = source_array(source);
+  std::optional<int> along;
+  if (!axis.is_none()) along = normalized_axis(dims_from(axis.ptr())[0], array.rank());
+  Reduction reduction;
+  const Array* to = nullptr;
+  if (!out.is_none()) {
+    reduction.out = out.ptr();
+    to = &source_array(out);
+  }
+  return finish(reduction, ops::arg_extreme(maximum, array, along, keepdims, to));
+}
+
+// ---- Others
+py::object matmul(py::handle a, py::handle b, py::handle out) {
+  const Array* to = out.is_none() ? nullptr : &source_array(out);
+  Array result = ops::matmul(as_array(a.ptr()), as_array(b.ptr()), to);
+  if (to) return py::reinterpret_borrow<py::object>(out);
+  return own(new_result(std::move(result)));
+}
+
+py::object where(py::handle condition, py::handle a, py::handle b) {
+  static const Opcode op = ops::find_op("where");
+  Operand operands[3];
+  ops::Input inputs[3];
+  PyObject* objects[] = {condition.ptr(), a.ptr(), b.ptr()};
+  for (int k = 0; k < 3; ++k) {
+    if (!op || convert_arraylike(objects[k], operands[k]) != Convert::kOk) return py::none();
+    inputs[k] = operands[k].input;
+  }
+  return own(new_array(ops::elementwise(op, inputs)));
+}
+
+// dst[mask] = value, the value broadcast and of dst's dtype. False where an operand is not for tiles.
+bool where_into(py::handle dst, py::handle mask, py::handle value) {
+  static const Opcode op = ops::find_op("where");
+  const Array& to = source_array(dst);
+  Operand condition, source;
+  if (!op || convert_arraylike(mask.ptr(), condition) != Convert::kOk || !is_stored(value.ptr())) return false;
+  const ops::Input inputs[] = {condition.input, ops::Input::of(cast_array(value.ptr())->array), ops::Input::of(to)};
+  ops::ElementwiseOptions options;
+  options.out = &to;
+  ops::elementwise(op, inputs, options);
+  return true;
+}
+
+bool reducible(int op) { return op_info(static_cast<Opcode>(op)).reducible; }
+
+void assign(py::handle dst, py::handle value) {
+  ArrayObject* to = cast_array(dst.ptr());
+  assign_value(to->array, to->descr, value.ptr());
+}
+
+py::object as_scalar(py::handle array) {
+  ArrayObject* from = cast_array(array.ptr());
+  return own(new_scalar(Array(from->array), from->descr));
+}
+
+// A lazy scalar as a 0-d array of its own; other arrays as they are.
+py::object as_ndarray(py::handle object) {
+  if (!is_exact_scalar(object.ptr())) return py::reinterpret_borrow<py::object>(object);
+  return own(new_array(source_of(object.ptr()), cast_array(object.ptr())->descr));
+}
+
+py::object ufunc_new(py::handle numpy_ufunc, py::handle rows) { return own(make_ufunc(numpy_ufunc.ptr(), rows.ptr())); }
+
+}  // namespace
+
+void add_functions(py::module_& m) {
+  m.def("empty", empty);
+  m.def("full", full);
+  m.def("arange", arange);
+  m.def("linspace", linspace);
+  m.def("eye", eye);
+  m.def("from_numpy", from_numpy_object);
+  m.def("hold_numpy", hold_numpy);
+  m.def("tiles_hold", tiles_hold);
+  m.def("reduce", reduce);
+  m.def("moment", moment);
+  m.def("arg_extreme", arg_extreme);
+  m.def("matmul", matmul);
+  m.def("where", where);
+  m.def("where_into", where_into);
+  m.def("reducible", reducible);
+  m.def("assign", assign);
+  m.def("as_scalar", as_scalar);
+  m.def("as_ndarray", as_ndarray);
+  m.def("ufunc_new", ufunc_new);
+}
+
+}  // namespace tilewise::bind

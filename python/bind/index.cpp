@@ -1,0 +1,205 @@
+#include "python/bind/index.h"
+
+#include "ops/copy.h"
+#include "python/bind/dtypes.h"
+#include "python/bind/host.h"
+#include "python/bind/inputs.h"
+
+namespace tilewise::bind {
+namespace {
+
+enum class Item : uint8_t { kInteger, kSlice, kNewAxis, kEllipsis, kOther };
+
+// 0-d integer arrays count as integers; bools never do.
+Item kind_of(PyObject* item) {
+  if (PyLong_CheckExact(item)) return Item::kInteger;
+  if (PySlice_Check(item)) return Item::kSlice;
+  if (item == Py_None) return Item::kNewAxis;
+  if (item == Py_Ellipsis) return Item::kEllipsis;
+  if (PyBool_Check(item)) return Item::kOther;
+  if (is_stored(item)) {
+    const Array& array = cast_array(item)->array;
+    return !array.rank() && is_integer(array.dtype()) ? Item::kInteger : Item::kOther;
+  }
+  if (is_numpy_array(item)) {
+    auto array = Ref::checked(PyObject_GetAttrString(item, "ndim"));
+    if (PyLong_AsLong(array.get())) return Item::kOther;
+    Ref kind = Ref::checked(PyObject_GetAttrString(Ref::checked(PyObject_GetAttrString(item, "dtype")).get(), "kind"));
+    const char* text = PyUnicode_AsUTF8(kind.get());
+    return text && (*text == 'i' || *text == 'u') ? Item::kInteger : Item::kOther;
+  }
+  return PyIndex_Check(item) ? Item::kInteger : Item::kOther;
+}
+
+struct Items {
+  PyObject* const* data;
+  Py_ssize_t count;
+};
+
+void check_count(int rank, int used, bool second_ellipsis) {
+  if (second_ellipsis) throw Error(ErrorKind::kIndex, "an index can only have a single ellipsis ('...')");
+  if (used > rank) {
+    throw Error(ErrorKind::kIndex, str("too many indices for array: array is ", rank, "-dimensional, but ", used,
+                                       " were indexed"));
+  }
+}
+
+int64_t position(PyObject* item, int64_t extent, int axis) {
+  const Py_ssize_t given = PyNumber_AsSsize_t(item, PyExc_IndexError);
+  if (given == -1 && PyErr_Occurred()) throw PythonError();
+  const int64_t at = given < 0 ? given + extent : given;
+  if (at < 0 || at >= extent) {
+    throw Error(ErrorKind::kIndex, str("index ", given, " is out of bounds for axis ", axis, " with size ", extent));
+  }
+  return at;
+}
+
+void take_slice(PyObject* item, const partition::View& view, int axis, partition::View& out) {
+  Py_ssize_t start, stop, step;
+  check(PySlice_Unpack(item, &start, &stop, &step));
+  const Py_ssize_t count = PySlice_AdjustIndices(view.shape[axis], &start, &stop, step);
+  if (count) out.offset += start * view.strides[axis];
+  out.shape.push_back(count);
+  out.strides.push_back(step * view.strides[axis]);
+}
+
+void keep_axis(const partition::View& view, int axis, partition::View& out) {
+  out.shape.push_back(view.shape[axis]);
+  out.strides.push_back(view.strides[axis]);
+}
+
+// Strips leading axes of extent 1 that dst lacks, as NumPy's assignment allows.
+Array without_leading_ones(const Array& source, int rank) {
+  Array result = source;
+  while (result.rank() > rank && result.shape()[0] == 1) result.view = partition::squeeze(std::move(result.view), 0);
+  return result;
+}
+
+bool same_place(const Array& a, const Array& b) { return a.store.get() == b.store.get() && a.view == b.view; }
+
+void assign_records(const Array& dst, PyObject* descr, PyObject* value) {
+  Operand held;
+  if (is_stored(value) && cast_array(value)->array.dtype() == DType::kVoid &&
+      cast_array(value)->array.view.itemsize == dst.view.itemsize) {
+    held.held = cast_array(value)->array;
+  } else {
+    Ref host = is_array(value) || is_exact_scalar(value) ? to_numpy(cast_array(value)) : Ref::borrow(value);
+    held.held = array_from_numpy(numpy_asarray(host.get(), descr).get());
+  }
+  held.held = without_leading_ones(*held.held, dst.rank());
+  ops::assign(dst, ops::Input::of(*held.held));
+}
+
+PyObject* get_item(PyObject* self, PyObject* key) {
+  return guarded([&]() -> PyObject* {
+    ArrayObject* object = cast_array(self);
+    if (object->host || PyUnicode_Check(key)) return slow("get_item", self, key).release();
+    auto chosen = select(object->array.view, key);
+    if (!chosen) return slow("get_item", self, key).release();
+    if (!chosen->element) return new_view(object, chosen->view);
+    Array element{object->array.store, std::move(chosen->view)};
+    return new_scalar(ops::copy(element), object->descr);
+  });
+}
+
+int set_item(PyObject* self, PyObject* key, PyObject* value) {
+  return guarded([&]() -> int {
+    if (!value) {
+      PyErr_SetString(PyExc_ValueError, "cannot delete array elements");
+      return -1;
+    }
+    ArrayObject* object = cast_array(self);
+    auto chosen = object->host || PyUnicode_Check(key) ? std::nullopt : select(object->array.view, key);
+    if (chosen) {
+      assign_value(Array{object->array.store, std::move(chosen->view)}, object->descr, value);
+    } else {
+      slow("set_item", self, key, value);
+    }
+    return 0;
+  });
+}
+
+PyObject* sequence_item(PyObject* self, Py_ssize_t index) {
+  Ref key = Ref::steal(PyLong_FromSsize_t(index));
+  return key ? get_item(self, key.get()) : nullptr;
+}
+
+int contains(PyObject* self, PyObject* value) {
+  return guarded([&]() -> int { return PyObject_IsTrue(slow("contains", self, value).get()); });
+}
+
+}  // namespace
+
+std::optional<Selection> select(const partition::View& view, PyObject* key) {
+  const bool tuple = PyTuple_Check(key);
+  const Items items{tuple ? &PyTuple_GET_ITEM(key, 0) : &key, tuple ? PyTuple_GET_SIZE(key) : 1};
+  SmallVec<Item, 8> kinds;
+  int used = 0, ellipses = 0, integers = 0;
+  for (Py_ssize_t i = 0; i < items.count; ++i) {
+    const Item kind = kind_of(items.data[i]);
+    if (kind == Item::kOther) return std::nullopt;
+    used += kind == Item::kInteger || kind == Item::kSlice;
+    integers += kind == Item::kInteger;
+    ellipses += kind == Item::kEllipsis;
+    kinds.push_back(kind);
+  }
+  const int rank = view.shape.size();
+  check_count(rank, used, ellipses > 1);
+
+  Selection result;
+  partition::View& out = result.view;
+  out.offset = view.offset;
+  out.dtype = view.dtype;
+  out.itemsize = view.itemsize;
+  int axis = 0;
+  for (int i = 0; i < kinds.size(); ++i) {
+    PyObject* item = items.data[i];
+    switch (kinds[i]) {
+      case Item::kInteger: out.offset += position(item, view.shape[axis], axis) * view.strides[axis], ++axis; break;
+      case Item::kSlice: take_slice(item, view, axis++, out); break;
+      case Item::kNewAxis: out.shape.push_back(1), out.strides.push_back(0); break;
+      case Item::kEllipsis:
+        for (int skip = rank - used; skip > 0; --skip) keep_axis(view, axis++, out);
+        break;
+      case Item::kOther: break;
+    }
+  }
+  while (axis < rank) keep_axis(view, axis++, out);
+  result.element = integers == rank && !ellipses && out.shape.empty();
+  return result;
+}
+
+void assign_value(const Array& dst, PyObject* descr, PyObject* value) {
+  if (dst.dtype() == DType::kVoid) return assign_records(dst, descr, value);
+  Operand operand;
+  const Convert how = convert_arraylike(value, operand);
+  using Kind = ops::Input::Kind;
+  const Kind kind = operand.input.kind;
+  if (how == Convert::kOk && kind == Kind::kWeakFloat && is_integer(dst.dtype())) {
+    Ref integer = Ref::checked(PyNumber_Long(value));  // raises for NaN and infinity, as NumPy does
+    return assign_value(dst, descr, integer.get());
+  }
+  const bool odd = kind == Kind::kWeakComplex && !is_complex(dst.dtype());
+  const bool loses = kind == Kind::kArray && how == Convert::kOk && is_complex(operand.input.array->dtype()) &&
+                     !is_complex(dst.dtype());
+  if (how != Convert::kOk || odd) {
+    Ref target = Ref::steal(new_array(Array(dst)));
+    slow("assign_odd", target.get(), value);
+    return;
+  }
+  if (kind != Kind::kArray) return ops::assign(dst, operand.input);
+  if (same_place(dst, *operand.input.array)) return;  // the end of `a[i:j] += b`
+  if (loses) slow("warn_complex");
+  const Array source = without_leading_ones(*operand.input.array, dst.rank());
+  ops::assign(dst, ops::Input::of(source));
+}
+
+PyType_Slot index_slots[] = {
+    {Py_mp_subscript, reinterpret_cast<void*>(get_item)},
+    {Py_mp_ass_subscript, reinterpret_cast<void*>(set_item)},
+    {Py_sq_item, reinterpret_cast<void*>(sequence_item)},
+    {Py_sq_contains, reinterpret_cast<void*>(contains)},
+    {0, nullptr},
+};
+
+}  // namespace tilewise::bind

@@ -1,0 +1,79 @@
+"""The life of a process: who leads, how workers are captured, and how the job ends.
+
+The first import joins the job that the environment describes (or runs alone) and stamps its process id there: a process
+that finds another's stamp is a child of the script and runs alone, without MPI.
+"""
+
+import atexit
+import os
+import sys
+
+from tilewise import _core, _settings
+
+STAMP = "TILEWISE_PROCESS"
+_status = 0
+_role = {"rank": 0, "size": 1, "leader": True}
+
+
+def start():
+    """Joins the job. A worker lives its whole life in here and does not return, except in spmd mode."""
+    global _role
+    stamp = os.environ.setdefault(STAMP, str(os.getpid()))
+    if stamp != str(os.getpid()):
+        os.environ["TILEWISE_ALONE"] = "1"
+    _role = _core.start(os.path.dirname(os.path.abspath(__file__)) + os.sep)
+    if not _role["leader"] and _settings.mode == "leader":
+        _work()
+    sys.excepthook = _Hook(sys.excepthook)
+    sys.exit = _exit
+    atexit.register(_end)
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _work():
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    status = _core.run_worker()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+class _Hook:
+    """An uncaught exception makes every rank end with its status."""
+
+    def __init__(self, former):
+        self.former = former
+
+    def __call__(self, kind, error, trace):
+        _set_status(130 if issubclass(kind, KeyboardInterrupt) else 1)
+        self.former(kind, error, trace)
+
+
+def _set_status(status):
+    global _status
+    _status = status
+
+
+_python_exit = sys.exit
+
+
+def _exit(code=None, /):
+    """sys.exit that lets the workers know the status."""
+    _set_status(0 if code is None else code & 0xFF if isinstance(code, int) else 1)
+    _python_exit(code)
+
+
+def _end():
+    _core.shutdown(_status)
+
+
+def _after_fork():
+    """In a child the job's threads and sockets are gone: what it records starts a runtime alone."""
+    os.environ["TILEWISE_ALONE"] = "1"
+    atexit.unregister(_end)
+
+
+def role():
+    return dict(_role)
