@@ -10,6 +10,7 @@
 #include "ops/op_table.h"
 #include "ops/reduce.h"
 #include "python/bind/dtypes.h"
+#include "python/bind/fp.h"
 #include "python/bind/host.h"
 #include "python/bind/index.h"
 #include "python/bind/inputs.h"
@@ -101,6 +102,7 @@ const Array& source_array(py::handle source) {
 }
 
 py::object finish(Reduction& reduction, Array&& result) {
+  after_operation();
   if (reduction.out) return py::reinterpret_borrow<py::object>(reduction.out);
   return own(new_result(std::move(result), reduction.like));
 }

@@ -1,5 +1,7 @@
 #include "python/bind/guard.h"
 
+#include <pybind11/pybind11.h>
+
 #include <new>
 #include <string>
 #include <unordered_map>
@@ -48,6 +50,8 @@ void set_python_error() noexcept {
     throw;
   } catch (const PythonError&) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "an error was reported without saying which");
+  } catch (pybind11::error_already_set& error) {
+    error.restore();
   } catch (const Error& error) {
     PyErr_SetString(exception_of(error.kind()), error.what());
   } catch (const std::bad_alloc&) {

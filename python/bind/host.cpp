@@ -10,6 +10,7 @@
 #include "ops/copy.h"
 #include "ops/create.h"
 #include "python/bind/dtypes.h"
+#include "python/bind/fp.h"
 #include "runtime/session.h"
 
 namespace tilewise::bind {
@@ -41,6 +42,7 @@ Ref to_numpy(const Array& array, PyObject* descr) {
   Ref result = Ref::checked(PyArray_NewFromDescr(&PyArray_Type, reinterpret_cast<PyArray_Descr*>(descr), array.rank(), shape,
                                                  nullptr, nullptr, 0, nullptr));
   ops::to_host(array, PyArray_DATA(numpy(result.get())));
+  deliver_fp();
   return result;
 }
 
@@ -88,6 +90,7 @@ PyObject* scalar_value(ArrayObject* scalar) {
       scalar->host = Ref::checked(PyObject_GetItem(copy.get(), Ref::steal(PyTuple_New(0)).get())).release();
     } else {
       scalar->host = numpy_scalar(ops::item(scalar->array)).release();
+      deliver_fp();
     }
   }
   return scalar->host;

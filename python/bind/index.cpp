@@ -8,9 +8,9 @@
 namespace tilewise::bind {
 namespace {
 
-enum class Item : uint8_t { kInteger, kSlice, kNewAxis, kEllipsis, kOther };
+enum class Item : uint8_t { kInteger, kArrayInteger, kSlice, kNewAxis, kEllipsis, kOther };
 
-// 0-d integer arrays count as integers; bools never do.
+// 0-d integer arrays count as integers (NumPy then gives a copy, no view); bools never do.
 Item kind_of(PyObject* item) {
   if (PyLong_CheckExact(item)) return Item::kInteger;
   if (PySlice_Check(item)) return Item::kSlice;
@@ -19,14 +19,15 @@ Item kind_of(PyObject* item) {
   if (PyBool_Check(item)) return Item::kOther;
   if (is_stored(item)) {
     const Array& array = cast_array(item)->array;
-    return !array.rank() && is_integer(array.dtype()) ? Item::kInteger : Item::kOther;
+    if (array.rank() || !is_integer(array.dtype())) return Item::kOther;
+    return is_exact_scalar(item) ? Item::kInteger : Item::kArrayInteger;
   }
   if (is_numpy_array(item)) {
     auto array = Ref::checked(PyObject_GetAttrString(item, "ndim"));
     if (PyLong_AsLong(array.get())) return Item::kOther;
     Ref kind = Ref::checked(PyObject_GetAttrString(Ref::checked(PyObject_GetAttrString(item, "dtype")).get(), "kind"));
     const char* text = PyUnicode_AsUTF8(kind.get());
-    return text && (*text == 'i' || *text == 'u') ? Item::kInteger : Item::kOther;
+    return text && (*text == 'i' || *text == 'u') ? Item::kArrayInteger : Item::kOther;
   }
   return PyIndex_Check(item) ? Item::kInteger : Item::kOther;
 }
@@ -96,9 +97,10 @@ PyObject* get_item(PyObject* self, PyObject* key) {
     if (object->host || PyUnicode_Check(key)) return slow("get_item", self, key).release();
     auto chosen = select(object->array.view, key);
     if (!chosen) return slow("get_item", self, key).release();
-    if (!chosen->element) return new_view(object, chosen->view);
-    Array element{object->array.store, std::move(chosen->view)};
-    return new_scalar(ops::copy(element), object->descr);
+    if (!chosen->element && !chosen->copied) return new_view(object, chosen->view);
+    Array part = ops::copy(Array{object->array.store, std::move(chosen->view)});
+    return chosen->element ? new_scalar(std::move(part), object->descr)
+                           : new_array(std::move(part), object->descr, subclass_of(self));
   });
 }
 
@@ -111,6 +113,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     ArrayObject* object = cast_array(self);
     auto chosen = object->host || PyUnicode_Check(key) ? std::nullopt : select(object->array.view, key);
     if (chosen) {
+      check_writable(object->array.view, "assignment destination");
       assign_value(Array{object->array.store, std::move(chosen->view)}, object->descr, value);
     } else {
       slow("set_item", self, key, value);
@@ -134,19 +137,21 @@ std::optional<Selection> select(const partition::View& view, PyObject* key) {
   const bool tuple = PyTuple_Check(key);
   const Items items{tuple ? &PyTuple_GET_ITEM(key, 0) : &key, tuple ? PyTuple_GET_SIZE(key) : 1};
   SmallVec<Item, 8> kinds;
+  Selection result;
   int used = 0, ellipses = 0, integers = 0;
   for (Py_ssize_t i = 0; i < items.count; ++i) {
     const Item kind = kind_of(items.data[i]);
     if (kind == Item::kOther) return std::nullopt;
-    used += kind == Item::kInteger || kind == Item::kSlice;
-    integers += kind == Item::kInteger;
+    const bool integer = kind == Item::kInteger || kind == Item::kArrayInteger;
+    used += integer || kind == Item::kSlice;
+    integers += integer;
+    result.copied |= kind == Item::kArrayInteger;
     ellipses += kind == Item::kEllipsis;
     kinds.push_back(kind);
   }
   const int rank = view.shape.size();
   check_count(rank, used, ellipses > 1);
 
-  Selection result;
   partition::View& out = result.view;
   out.offset = view.offset;
   out.dtype = view.dtype;
@@ -155,7 +160,8 @@ std::optional<Selection> select(const partition::View& view, PyObject* key) {
   for (int i = 0; i < kinds.size(); ++i) {
     PyObject* item = items.data[i];
     switch (kinds[i]) {
-      case Item::kInteger: out.offset += position(item, view.shape[axis], axis) * view.strides[axis], ++axis; break;
+      case Item::kInteger:
+      case Item::kArrayInteger: out.offset += position(item, view.shape[axis], axis) * view.strides[axis], ++axis; break;
       case Item::kSlice: take_slice(item, view, axis++, out); break;
       case Item::kNewAxis: out.shape.push_back(1), out.strides.push_back(0); break;
       case Item::kEllipsis:
@@ -169,7 +175,14 @@ std::optional<Selection> select(const partition::View& view, PyObject* key) {
   return result;
 }
 
+void check_writable(const partition::View& view, const char* what) {
+  for (int k = 0; k < view.shape.size(); ++k) {
+    if (!view.strides[k] && view.shape[k] > 1) throw Error(ErrorKind::kValue, str(what, " is read-only"));
+  }
+}
+
 void assign_value(const Array& dst, PyObject* descr, PyObject* value) {
+  check_writable(dst.view, "assignment destination");
   if (dst.dtype() == DType::kVoid) return assign_records(dst, descr, value);
   Operand operand;
   const Convert how = convert_arraylike(value, operand);

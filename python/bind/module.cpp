@@ -3,6 +3,7 @@
 
 #include "ops/op_table.h"
 #include "python/bind/dtypes.h"
+#include "python/bind/fp.h"
 #include "python/bind/functions.h"
 #include "python/bind/number.h"
 #include "python/bind/object.h"
@@ -24,6 +25,7 @@ PYBIND11_MODULE(_core, m) {
   tilewise::ops::install();
   bind::guarded([&]() -> int {
     bind::init_dtypes();
+    bind::init_fp();
     bind::init_operators();
     bind::init_object_types(m.ptr());
     bind::init_ufunc_type(m.ptr());

@@ -3,7 +3,9 @@
 #include "ops/matmul.h"
 #include "ops/op_table.h"
 #include "python/bind/dtypes.h"
+#include "python/bind/fp.h"
 #include "python/bind/host.h"
+#include "python/bind/index.h"
 #include "python/bind/inputs.h"
 
 namespace tilewise::bind {
@@ -66,6 +68,7 @@ PyObject* power_of(PyObject* a, PyObject* b, PyObject* modulus, bool in_place) {
         ops::ElementwiseOptions options;
         if (in_place) options.out = &cast_array(a)->array;
         Array result = ops::elementwise(quick->op, inputs, options);
+        after_operation();
         return in_place ? Py_NewRef(a) : new_result(std::move(result));
       }
     }
@@ -90,7 +93,9 @@ PyObject* matmul_slot(PyObject* a, PyObject* b) {
       Ref name = Ref::checked(PyUnicode_FromString("matmul"));
       return slow("binary", name.get(), a, b, Py_False).release();
     }
-    return new_result(ops::matmul(*x.input.array, *y.input.array));
+    Array result = ops::matmul(*x.input.array, *y.input.array);
+    after_operation();
+    return new_result(std::move(result));
   });
 }
 PyObject* in_place_matmul_slot(PyObject* a, PyObject* b) {
@@ -190,12 +195,16 @@ PyObject* binary(const Operator& op, PyObject* a, PyObject* b, bool in_place) {
     }
     const ops::Input inputs[] = {x.input, y.input};
     if (in_place) {
+      check_writable(cast_array(a)->array.view, "output array");
       ops::ElementwiseOptions options;
       options.out = &cast_array(a)->array;
       ops::elementwise(op.op, inputs, options);
+      after_operation();
       return Py_NewRef(a);
     }
-    return new_result(ops::elementwise(op.op, inputs), x.subclass ? a : y.subclass ? b : nullptr);
+    Array result = ops::elementwise(op.op, inputs);
+    after_operation();
+    return new_result(std::move(result), x.subclass ? a : y.subclass ? b : nullptr);
   });
 }
 
@@ -207,7 +216,9 @@ PyObject* unary(const Operator& op, PyObject* a) {
       return slow("unary", name.get(), a).release();
     }
     const ops::Input inputs[] = {x.input};
-    return new_result(ops::elementwise(op.op, inputs), x.subclass ? a : nullptr);
+    Array result = ops::elementwise(op.op, inputs);
+    after_operation();
+    return new_result(std::move(result), x.subclass ? a : nullptr);
   });
 }
 

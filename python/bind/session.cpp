@@ -8,6 +8,7 @@
 
 #include <unordered_map>
 
+#include "python/bind/fp.h"
 #include "python/bind/functions.h"
 #include "python/bind/guard.h"
 
@@ -76,9 +77,10 @@ void leave_wait(void* state) {
 
 py::dict start(const std::string& folder) {
   package_folder = folder;
+  const session::Role role = session::start();
   session::set_line_hooks(current_line, line_text);
   session::set_blocking_hooks({enter_wait, leave_wait});
-  const session::Role role = session::start();
+  session::set_watch_hook(watched);
   py::dict result;
   result["rank"] = role.rank;
   result["size"] = role.size;
@@ -103,12 +105,12 @@ void add_session(py::module_& m) {
   m.def("start", start);
   m.def("run_worker", run_worker);
   m.def("shutdown", shutdown);
-  m.def("synchronize", session::synchronize);
+  m.def("settle", settle_fp);
   m.def("flush", session::flush);
   m.def("counters", session::counters);
   m.def("reset_peaks", session::reset_peaks);
   m.def("count", [](const std::string& name, double amount) { session::count(name, amount); });
-  m.def("describe", session::describe);
+  m.def("describe_devices", session::describe);
 }
 
 }  // namespace tilewise::bind

@@ -7,6 +7,7 @@
 #include "ops/copy.h"
 #include "ops/op_table.h"
 #include "python/bind/dtypes.h"
+#include "python/bind/fp.h"
 #include "python/bind/host.h"
 #include "python/bind/inputs.h"
 #include "python/bind/number.h"
@@ -105,6 +106,7 @@ bool take_input(PyObject* object, Operand& operand) {
 }
 
 PyObject* finish(Array&& result, PyObject* out, PyObject* like) {
+  after_operation();
   return out ? Py_NewRef(out) : new_result(std::move(result), like);
 }
 
@@ -159,8 +161,8 @@ PyObject* ufunc_vectorcall(PyObject* self, PyObject* const* args, size_t flagged
       return call_slow(self, args, ufunc->inputs, nullptr);
     }
     const ops::Input inputs[] = {x.input, y.input};
-    return new_result(ops::elementwise(ufunc->ops[0], std::span(inputs, ufunc->inputs)),
-                      x.subclass ? args[0] : y.subclass ? args[1] : nullptr);
+    return finish(ops::elementwise(ufunc->ops[0], std::span(inputs, ufunc->inputs)), nullptr,
+                  x.subclass ? args[0] : y.subclass ? args[1] : nullptr);
   });
 }
 

@@ -23,7 +23,6 @@ void resolve_unknown(Dims& shape, int64_t count) {
   for (int k = 0; k < shape.size(); ++k) {
     if (shape[k] < 0) {
       if (unknown >= 0) throw Error(ErrorKind::kValue, "can only specify one unknown dimension");
-      if (shape[k] != -1) throw Error(ErrorKind::kValue, "negative dimensions are not allowed");
       unknown = k;
     } else if (__builtin_mul_overflow(product, shape[k], &product)) {
       throw Error(ErrorKind::kValue, "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.");
@@ -248,10 +247,12 @@ PyObject* reshaped(PyObject* self, Dims shape) {
 
 Array ordered_copy(const Array& source, char order) {
   if (order == 'A') order = is_f_contiguous(source) && !source.view.is_c_contiguous() ? 'F' : 'C';
-  if (order != 'F') return ops::copy(source, order);
-  const auto reversed = reversed_axes(source.rank());
-  Array result = ops::copy(Array{source.store, partition::permute(source.view, reversed)});
-  result.view = partition::permute(result.view, reversed);
+  if (order == 'C' || source.rank() < 2) return ops::copy(source);
+  const auto axes = order == 'F' ? reversed_axes(source.rank()) : source.view.memory_order();
+  Array result = ops::copy(Array{source.store, partition::permute(source.view, axes)});
+  SmallVec<int, 6> inverse(axes.size());
+  for (int k = 0; k < axes.size(); ++k) inverse[axes[k]] = k;
+  result.view = partition::permute(result.view, inverse);
   return result;
 }
 

@@ -12,10 +12,16 @@ from tilewise import _core, _process
 _process.start()
 
 from tilewise import _namespace, _ufuncs  # noqa: E402
-from tilewise import _creation, _manipulation, _reductions, _logic, _products, _methods, _protocols  # noqa: E402, F401, I001
+from tilewise import (  # noqa: E402, F401
+    _creation, _joining, _logic, _manipulation, _methods, _padding, _products, _protocols, _reductions,
+)
+from tilewise import _fp  # noqa: E402
 from tilewise._errors import FallbackWarning  # noqa: E402
 
+_fp.install()
+
 ndarray = _core.ndarray
+scalar = _core.scalar
 ufunc = _core.ufunc
 globals().update(_namespace.NAMES)
 
@@ -27,7 +33,7 @@ except ImportError:
 
 def synchronize():
     """Waits for all recorded work and raises what failed."""
-    _core.synchronize()
+    _core.settle()
 
 
 def report():

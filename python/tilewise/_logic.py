@@ -83,12 +83,17 @@ def round(a, decimals=0, out=None):
     kind = a.dtype.kind
     if kind not in "fiuc" or (kind in "iu" and decimals < 0) or (isinstance(a, ndarray) and a._host() is not None):
         return call("round", numpy.round, (a, decimals, out), {})
-    if kind in "iu":
+    if kind == "c":
+        result = empty(a.shape, a.dtype)
+        result.real[...] = round(a.real, decimals)
+        result.imag[...] = round(a.imag, decimals)
+        result = result if isinstance(a, ndarray) else result[()]
+    elif kind in "iu":
         result = a.copy()
     elif decimals == 0:
         return _f("rint")(a, out=out)
     else:
-        factor = a.dtype.type(10.0 ** abs(decimals)) if kind == "f" else 10.0 ** abs(decimals)
+        factor = a.dtype.type(10.0 ** abs(decimals))
         first, last = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
         result = _f(last)(_f("rint")(_f(first)(a, factor)), factor)
     if out is None:
@@ -210,7 +215,7 @@ def diff(a, n=1, axis=-1, prepend=_NO, append=_NO):
             edges.append(edge._broadcast(a.shape[:axis] + (1,) + a.shape[axis + 1 :]) if edge.ndim == 0 else edge)
         else:
             edges.append(None)
-    if edges != [None, None]:
+    if any(edge is not None for edge in edges):
         from tilewise import concatenate
 
         a = concatenate([x for x in (edges[0], a, edges[1]) if x is not None], axis)

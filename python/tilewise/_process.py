@@ -10,8 +10,9 @@ import sys
 
 from tilewise import _core, _settings
 
-STAMP = "TILEWISE_PROCESS"
+STAMP = "TILEWISE_FIRST_PROCESS"
 _status = 0
+_exiting = False  # whether the interpreter ends with _status by itself
 _role = {"rank": 0, "size": 1, "leader": True}
 
 
@@ -47,13 +48,13 @@ class _Hook:
         self.former = former
 
     def __call__(self, kind, error, trace):
-        _set_status(130 if issubclass(kind, KeyboardInterrupt) else 1)
+        _set_status(130 if issubclass(kind, KeyboardInterrupt) else 1, True)
         self.former(kind, error, trace)
 
 
-def _set_status(status):
-    global _status
-    _status = status
+def _set_status(status, exiting=False):
+    global _status, _exiting
+    _status, _exiting = status, exiting
 
 
 _python_exit = sys.exit
@@ -61,12 +62,22 @@ _python_exit = sys.exit
 
 def _exit(code=None, /):
     """sys.exit that lets the workers know the status."""
-    _set_status(0 if code is None else code & 0xFF if isinstance(code, int) else 1)
+    _set_status(0 if code is None else code & 0xFF if isinstance(code, int) else 1, True)
     _python_exit(code)
 
 
 def _end():
+    try:
+        _core.settle()
+    except KeyboardInterrupt:
+        _set_status(130)
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        _set_status(1)
+    sys.stdout.flush()
     _core.shutdown(_status)
+    if _status and not _exiting:
+        os._exit(_status)
 
 
 def _after_fork():

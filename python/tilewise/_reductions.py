@@ -96,7 +96,7 @@ def _moment(name, a, axis, dtype, out, ddof, keepdims, where):
         kwargs |= {"where": where} if where is not None else {}
         return call(name, getattr(numpy, name), (a,), kwargs | ({"ddof": ddof} if name != "mean" else {}))
     if axis is not None and not isinstance(axis, (int, tuple)):
-        axis = tuple(axis) if hasattr(axis, "__iter__") else operator.index(axis)
+        axis = operator.index(axis)
     result = _core.moment(name, stored, axis, bool(keepdims), dtype, out, where, float(ddof))
     if where is None and _reduced_count(a, axis) <= ddof:
         text = "Mean of empty slice" if name == "mean" else "Degrees of freedom <= 0 for slice"

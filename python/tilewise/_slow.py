@@ -152,7 +152,7 @@ def _field(a, key):
     if dtype.subdtype is None:
         return a._typed(dtype, offset)
     base, shape = dtype.subdtype
-    strides = numpy.empty((0,) + shape, base).strides[1:]
+    strides = numpy.empty(shape, base).strides
     view = a._typed(base, offset)
     return view._strided(a.shape + shape, a.strides + strides, 0)
 
@@ -359,3 +359,9 @@ def new_array(shape, dtype=float, buffer=None, offset=0, strides=None, order=Non
     return empty(shape, dtype, order or "C")
 
 
+
+
+def fp_warnings(found):
+    from tilewise import _fp
+
+    _fp.give(found)

@@ -4,6 +4,8 @@ A ufunc is native when ops/elementwise.def has its rows: the C type makes the ca
 so on, and what the protocols need.
 """
 
+import operator
+
 import numpy
 
 from tilewise import _core
@@ -64,7 +66,7 @@ def reduction(function, a, axis, dtype, out, keepdims, initial, where):
     if dtype is not None and not _core.tiles_hold(numpy.dtype(dtype)):
         return None
     if axis is not None and not isinstance(axis, (int, tuple)):
-        axis = axis.__index__()
+        axis = operator.index(axis)
     if initial is not None:
         initial = numpy.asarray(initial)
         if not _core.tiles_hold(initial.dtype):

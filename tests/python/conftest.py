@@ -43,6 +43,7 @@ ONE_PROCESS = ranks() == 1 and (CONFIG in ("by hand", "python_default") or CONFI
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: not part of tests/run --quick")
     config.addinivalue_line("markers", "alone: runs in one process only, not under mpirun")
+    config.addinivalue_line("filterwarnings", "ignore:.*is not native. it ran in NumPy:UserWarning")
 
 
 def pytest_report_header():
