@@ -137,7 +137,7 @@ PyObject* shares_store(PyObject* self, PyObject* other) {
   });
 }
 
-// A view of any shape, strides (bytes) and offset within the store: for the caller to have checked.
+// A view of any shape, strides (bytes) and further offset, if it lies within the store.
 PyObject* strided(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     if (count != 3) throw Error(ErrorKind::kType, "_strided(shape, strides, offset)");
@@ -145,6 +145,12 @@ PyObject* strided(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     array.view.shape = dims_from(args[0]);
     array.view.strides = dims_from(args[1]);
     array.view.offset += PyLong_AsLongLong(args[2]);
+    if (array.view.shape.size() != array.view.strides.size()) {
+      throw Error(ErrorKind::kValue, "strides must have as many elements as shape");
+    }
+    const auto range = array.view.range();
+    const int64_t bytes = count_of(array.store->base_shape) * array.store->base_itemsize;
+    if (range.lo < 0 || range.hi > bytes) throw Error(ErrorKind::kValue, "the view would reach beyond the array's data");
     return as_view(self, std::move(array));
   });
 }

@@ -5,19 +5,20 @@
 Every public name of NumPy is here: native where `tilewise.native` holds it, otherwise run by NumPy on gathered data.
 """
 
+from importlib import import_module as _import_module
+
 import numpy as _numpy
 
 from tilewise import _core, _process
 
 _process.start()
 
-from tilewise import _namespace, _ufuncs  # noqa: E402
-from tilewise import (  # noqa: E402, F401
-    _creation, _joining, _logic, _manipulation, _methods, _padding, _products, _protocols, _reductions,
-)
-from tilewise import _fp  # noqa: E402
-from tilewise._errors import FallbackWarning  # noqa: E402
+# After the start: under mpirun a worker never comes here.
+from tilewise import _fp, _namespace  # noqa: E402
+from tilewise._errors import FallbackWarning as FallbackWarning  # noqa: E402
 
+for _chapter in "creation manipulation joining padding reductions logic products methods protocols modules".split():
+    _import_module("tilewise._" + _chapter)
 _fp.install()
 
 ndarray = _core.ndarray

@@ -30,4 +30,7 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except SystemExit as ending:  # the other ranks end with the same status
+        sys.exit(ending.code)

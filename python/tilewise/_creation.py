@@ -54,7 +54,7 @@ def _made(shape, dtype, value, order, host):
         if value is not None:
             result[...] = value
     else:
-        result = _core.full(shape, value if type(value) is dtype.type else numpy.asarray(value).astype(dtype)[()])
+        result = _core.full(shape, value if isinstance(value, dtype.type) else numpy.asarray(value).astype(dtype)[()])
     return result.T if fortran else result
 
 
@@ -286,7 +286,11 @@ def arange(start_or_stop, /, stop=None, step=1, *, dtype=None, device=None, like
     if not _core.tiles_hold(dtype) or dtype.kind not in "iufc":
         return _core.from_numpy(numpy.arange(start, stop, step, dtype))
     if step == 0:
-        raise ZeroDivisionError("division by zero") if isinstance(step, int) else ValueError("Maximum allowed size exceeded")
+        raise (
+            ZeroDivisionError("division by zero")
+            if isinstance(step, int)
+            else ValueError("Maximum allowed size exceeded")
+        )
     length = (stop - start) / step
     if isinstance(length, complex) or numpy.iscomplexobj(length):
         length = min(length.real, length.imag)
@@ -307,11 +311,15 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    simple = all(isinstance(x, (int, float, numpy.integer, numpy.floating)) and not isinstance(x, numpy.longdouble)
-                 for x in (start, stop))
-    simple = simple and all(getattr(x, "dtype", numpy.dtype(float)).itemsize >= 8 or x.dtype.kind in "iu" for x in (start, stop))
+    simple = all(
+        isinstance(x, (int, float, numpy.integer, numpy.floating)) and not isinstance(x, numpy.longdouble)
+        for x in (start, stop)
+    )
+    simple = simple and all(
+        getattr(x, "dtype", numpy.dtype(float)).itemsize >= 8 or x.dtype.kind in "iu" for x in (start, stop)
+    )
     wanted = numpy.dtype(float if dtype is None else dtype)
-    if not simple or wanted != float:
+    if not simple or wanted != numpy.float64:
         return call("linspace", numpy.linspace, (start, stop, num, endpoint, retstep, dtype, axis), {})
     result = _core.linspace(float(start), float(stop), num, bool(endpoint), wanted)
     if not retstep:
@@ -342,8 +350,10 @@ def identity(n, dtype=None, *, like=None):
 def indices(dimensions, dtype=int, sparse=False):
     dimensions = tuple(dimensions)
     n = len(dimensions)
-    axes = [arange(extent, dtype=dtype).reshape((1,) * k + (extent,) + (1,) * (n - k - 1))
-            for k, extent in enumerate(dimensions)]
+    axes = [
+        arange(extent, dtype=dtype).reshape((1,) * k + (extent,) + (1,) * (n - k - 1))
+        for k, extent in enumerate(dimensions)
+    ]
     if sparse:
         return tuple(axes)
     result = empty((n,) + dimensions, dtype)

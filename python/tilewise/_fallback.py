@@ -1,7 +1,7 @@
 """Functions that are not native: they run in NumPy on gathered data, and say so.
 
-`fallback(name, function)` makes a wrapper that replaces Tilewise arrays among the arguments (also inside lists, tuples and
-dicts) by NumPy copies, calls NumPy, writes changed arguments back, and turns arrays among the results into Tilewise's.
+`fallback(name, function)` makes a wrapper that replaces Tilewise arrays among the arguments (also inside lists, tuples
+and dicts) by NumPy copies, calls NumPy, writes changed arguments back, and makes arrays among the results ours.
 """
 
 import functools
@@ -37,8 +37,16 @@ CHANGED = {
     "ndarray.setfield": (0,),
     "ndarray.__setitem__": (0,),
 }
-_CHANGED_NAMES = {"place": ("arr",), "copyto": ("dst",), "put": ("a",), "putmask": ("a",), "fill_diagonal": ("a",),
-                  "put_along_axis": ("arr",), "random.shuffle": ("x",), "random.Generator.shuffle": ("x",)}
+_CHANGED_NAMES = {
+    "place": ("arr",),
+    "copyto": ("dst",),
+    "put": ("a",),
+    "putmask": ("a",),
+    "fill_diagonal": ("a",),
+    "put_along_axis": ("arr",),
+    "random.shuffle": ("x",),
+    "random.Generator.shuffle": ("x",),
+}
 
 
 class Gathered:
@@ -124,8 +132,9 @@ def note(name, count):
     file, line, _ = call_site()
     if (file, line, name) not in _warned:
         _warned.add((file, line, name))
-        warnings.warn_explicit(f"numpy.{name} is not native: it ran in NumPy on {count} gathered bytes", FallbackWarning,
-                               file, line)
+        warnings.warn_explicit(
+            f"numpy.{name} is not native: it ran in NumPy on {count} gathered bytes", FallbackWarning, file, line
+        )
 
 
 def call(name, function, args, kwargs, quiet=False):

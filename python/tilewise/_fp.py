@@ -11,7 +11,12 @@ import numpy
 
 from tilewise import _core
 
-_KINDS = ((1, "divide", "divide by zero"), (2, "over", "overflow"), (4, "under", "underflow"), (8, "invalid", "invalid value"))
+_KINDS = (
+    (1, "divide", "divide by zero"),
+    (2, "over", "overflow"),
+    (4, "under", "underflow"),
+    (8, "invalid", "invalid value"),
+)
 _VALUE_ERROR = 16
 
 

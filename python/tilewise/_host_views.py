@@ -15,7 +15,8 @@ class Flags:
         self.f_contiguous = array._is_f() if held is None else held.flags.f_contiguous
         self.owndata = array.base is None
         self.writeable = not isinstance(array, _core.scalar) and 0 not in [
-            s for s, n in zip(array.strides, array.shape, strict=True) if n > 1]
+            s for s, n in zip(array.strides, array.shape, strict=True) if n > 1
+        ]
         self.aligned = True
         self.writebackifcopy = False
 
@@ -25,8 +26,16 @@ class Flags:
     forc = property(lambda self: self.f_contiguous or self.c_contiguous)
     carray = behaved = property(lambda self: self.writeable)
 
-    _LETTERS = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned",
-                "X": "writebackifcopy", "CONTIGUOUS": "c_contiguous", "FORTRAN": "f_contiguous"}
+    _LETTERS = {
+        "C": "c_contiguous",
+        "F": "f_contiguous",
+        "O": "owndata",
+        "W": "writeable",
+        "A": "aligned",
+        "X": "writebackifcopy",
+        "CONTIGUOUS": "c_contiguous",
+        "FORTRAN": "f_contiguous",
+    }
 
     def __getitem__(self, key):
         name = self._LETTERS.get(key, key.lower())

@@ -39,8 +39,12 @@ def concatenate(arrays, /, axis=0, out=None, dtype=None, casting="same_kind"):
     if not arrays:
         raise ValueError("need at least one array to concatenate")
     if any(_held(a) for a in arrays) or (dtype is not None and not _core.tiles_hold(numpy.dtype(dtype))):
-        return call("concatenate", numpy.concatenate, (list(given),),
-                    {"axis": axis, "out": out, "dtype": dtype, "casting": casting})
+        return call(
+            "concatenate",
+            numpy.concatenate,
+            (list(given),),
+            {"axis": axis, "out": out, "dtype": dtype, "casting": casting},
+        )
     if axis is None:
         arrays, axis = [a.ravel() for a in arrays], 0
     first = arrays[0]
@@ -49,13 +53,17 @@ def concatenate(arrays, /, axis=0, out=None, dtype=None, casting="same_kind"):
     axis = normalize_axis_index(axis, first.ndim)
     for k, a in enumerate(arrays):
         if a.ndim != first.ndim:
-            raise ValueError(f"all the input arrays must have same number of dimensions, but the array at index 0 has "
-                             f"{first.ndim} dimension(s) and the array at index {k} has {a.ndim} dimension(s)")
+            raise ValueError(
+                f"all the input arrays must have same number of dimensions, but the array at index 0 has "
+                f"{first.ndim} dimension(s) and the array at index {k} has {a.ndim} dimension(s)"
+            )
         for d in range(a.ndim):
             if d != axis and a.shape[d] != first.shape[d]:
-                raise ValueError(f"all the input array dimensions except for the concatenation axis must match exactly, but "
-                                 f"along dimension {d}, the array at index 0 has size {first.shape[d]} and the array at index "
-                                 f"{k} has size {a.shape[d]}")
+                raise ValueError(
+                    f"all the input array dimensions except for the concatenation axis must match exactly, but "
+                    f"along dimension {d}, the array at index 0 has size {first.shape[d]} and the array at index "
+                    f"{k} has size {a.shape[d]}"
+                )
     result = _joined(arrays, [a.shape for a in arrays], axis, dtype, out, casting)
     start = 0
     for a in arrays:

@@ -37,8 +37,10 @@ def copyto(dst, src, casting="same_kind", where=True):
     else:
         fits = numpy.can_cast(numpy.result_type(kind, dst.dtype), dst.dtype, casting)
     if not fits:
-        raise TypeError(f"Cannot cast array data from {numpy.asarray(without_data(src)).dtype!r} to {dst.dtype!r} according to "
-                        f"the rule '{casting}'")
+        raise TypeError(
+            f"Cannot cast array data from {numpy.asarray(without_data(src)).dtype!r} to {dst.dtype!r} according to "
+            f"the rule '{casting}'"
+        )
     if where is True:
         dst[...] = src
         return None
@@ -142,8 +144,9 @@ def select(condlist, choicelist, default=0):
         if condition.dtype != bool:
             raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
     choices = [asarray(c) for c in choicelist]
-    dtype = numpy.result_type(*(without_data(c) if not isinstance(c, (int, float, complex)) else c
-                                for c in (*choicelist, default)))
+    dtype = numpy.result_type(
+        *(without_data(c) if not isinstance(c, (int, float, complex)) else c for c in (*choicelist, default))
+    )
     result = default
     for condition, choice in zip(conditions[::-1], choices[::-1], strict=True):
         result = where(condition, choice, result)

@@ -100,7 +100,9 @@ def rollaxis(a, axis, start=0):
     if start < 0:
         start += a.ndim
     if not 0 <= start <= a.ndim:
-        raise numpy.exceptions.AxisError(f"'start' arg requires {-a.ndim} <= start < {a.ndim + 1}, but {start} was passed in")
+        raise numpy.exceptions.AxisError(
+            f"'start' arg requires {-a.ndim} <= start < {a.ndim + 1}, but {start} was passed in"
+        )
     order = [k for k in range(a.ndim) if k != axis]
     order.insert(start - (axis < start), axis)
     return a.transpose(order)
@@ -172,7 +174,11 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
     axis1, axis2 = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
     if axis1 == axis2:
         raise ValueError("axis1 and axis2 cannot be the same")
-    return _by_numpy("diagonal", a, offset, axis1, axis2) if _held(a) else a._diagonal((operator.index(offset), axis1, axis2))
+    return (
+        _by_numpy("diagonal", a, offset, axis1, axis2)
+        if _held(a)
+        else a._diagonal((operator.index(offset), axis1, axis2))
+    )
 
 
 # ---- Order of elements
@@ -238,7 +244,8 @@ def roll(a, shift, axis=None):
         by = by % a.shape[k] if a.shape[k] else 0
         if by:
             pieces = [(_at(to, k, slice(by, None)), _at(source, k, slice(None, -by))) for to, source in pieces] + [
-                (_at(to, k, slice(None, by)), _at(source, k, slice(-by, None))) for to, source in pieces]
+                (_at(to, k, slice(None, by)), _at(source, k, slice(-by, None))) for to, source in pieces
+            ]
     result = empty(a.shape, a.dtype)
     for to, source in pieces:
         result[to] = a[source]

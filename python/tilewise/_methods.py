@@ -78,8 +78,11 @@ def __copy__(self):
 
 @set_method
 def __deepcopy__(self, memo):
-    return self.copy() if self._host() is None or isinstance(self, scalar) else _core.hold_numpy(
-        numpy.ndarray.__deepcopy__(self._host(), memo))
+    return (
+        self.copy()
+        if self._host() is None or isinstance(self, scalar)
+        else _core.hold_numpy(numpy.ndarray.__deepcopy__(self._host(), memo))
+    )
 
 
 @set_method
@@ -110,7 +113,8 @@ def _of_value(function):
 
 
 scalar.__round__ = lambda self, ndigits=None: (
-    round(self._value()) if ndigits is None else _ROUND(self, operator.index(ndigits)))
+    round(self._value()) if ndigits is None else _ROUND(self, operator.index(ndigits))
+)
 scalar.__trunc__ = _of_value(math.trunc)
 scalar.__floor__ = _of_value(math.floor)
 scalar.__ceil__ = _of_value(math.ceil)
@@ -182,11 +186,22 @@ def _by_numpy(name):
     return method
 
 
-
 for _name in ("sort", "partition", "put", "setfield"):
     set_method(_in_place(_name), _name, native=False)
-for _name in ("argsort", "argpartition", "choose", "cumsum", "cumprod", "dump", "dumps", "getfield", "nonzero", "searchsorted",
-              "take", "tofile"):
+for _name in (
+    "argsort",
+    "argpartition",
+    "choose",
+    "cumsum",
+    "cumprod",
+    "dump",
+    "dumps",
+    "getfield",
+    "nonzero",
+    "searchsorted",
+    "take",
+    "tofile",
+):
     set_method(_by_numpy(_name), _name, native=False)
 ndarray.resize = _resize
 ndarray.setflags = _setflags

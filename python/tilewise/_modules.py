@@ -60,6 +60,7 @@ class ProxyModule(types.ModuleType):
 def _special(path, value):
     """Random generators give Tilewise arrays; linalg's products are the main namespace's."""
     if path == "random.default_rng":
+
         def default_rng(seed=None):
             if isinstance(seed, Proxy):
                 return seed
@@ -68,12 +69,20 @@ def _special(path, value):
         default_rng.__doc__ = value.__doc__
         return default_rng
     if path in ("random.Generator", "random.RandomState"):
+
         def make(*args, **kwargs):
             return Proxy(path, value(*args, **kwargs))
 
         return make
-    if path.startswith("linalg.") and path[7:] in ("matmul", "outer", "tensordot", "vecdot", "diagonal", "trace",
-                                                   "matrix_transpose"):
+    if path.startswith("linalg.") and path[7:] in (
+        "matmul",
+        "outer",
+        "tensordot",
+        "vecdot",
+        "diagonal",
+        "trace",
+        "matrix_transpose",
+    ):
         return _linalg_product(path[7:], value)
     if path.startswith(("testing.", "polynomial.set_default")) and callable(value) and not isinstance(value, type):
         return fallback(path, value, quiet=True)
@@ -83,15 +92,19 @@ def _special(path, value):
 def _linalg_product(name, value):
     ours = _namespace.NAMES.get(name)
     if name in ("diagonal", "trace"):
+
         def last_axes(x, /, *, offset=0, **kwargs):
             return ours(x, offset, -2, -1, **kwargs)
 
         return last_axes
     if name == "outer":
+
         def outer(x1, x2, /):
             a, b = (_namespace.NAMES["asanyarray"](x) for x in (x1, x2))
             if a.ndim != 1 or b.ndim != 1:
-                raise ValueError(f"Input arrays must be one-dimensional, but they are x1.ndim={a.ndim} and x2.ndim={b.ndim}.")
+                raise ValueError(
+                    f"Input arrays must be one-dimensional, but they are x1.ndim={a.ndim} and x2.ndim={b.ndim}."
+                )
             return ours(a, b)
 
         return outer
@@ -140,8 +153,11 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
     window = tuple(window_shape) if hasattr(window_shape, "__iter__") else (window_shape,)
     if any(n < 0 for n in window):
         raise ValueError("`window_shape` cannot contain negative values")
-    axes = tuple(range(x.ndim)) if axis is None else numpy.lib.array_utils.normalize_axis_tuple(
-        axis, x.ndim, allow_duplicate=True)
+    axes = (
+        tuple(range(x.ndim))
+        if axis is None
+        else numpy.lib.array_utils.normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)
+    )
     if len(window) != len(axes):
         what = "shape for all dimensions of" if axis is None else "matching length window_shape and axis for"
         raise ValueError(f"Must provide {what} `x`; got {len(window)} window_shape elements and {len(axes)} axes")
@@ -154,9 +170,11 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
     return x._strided(tuple(shape) + window, strides, 0)
 
 
-@public("lib.stride_tricks.broadcast_to")
-def broadcast_to(array, shape, subok=False):
-    return _namespace.NAMES["broadcast_to"](array, shape, subok)
+@public("lib.stride_tricks.as_strided")
+def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
+    """As NumPy's, within the array's own store: ValueError beyond it."""
+    x = _namespace.NAMES["asanyarray"](x)
+    return x._strided(x.shape if shape is None else tuple(shape), x.strides if strides is None else tuple(strides), 0)
 
 
 @public("linalg.norm")
@@ -175,5 +193,3 @@ def norm(x, ord=None, axis=None, keepdims=False):
     size = _namespace.find("absolute")(x)
     which = {1: "sum", numpy.inf: "max", -numpy.inf: "min"}[ord]
     return names[which](size, axis, keepdims=keepdims)
-
-

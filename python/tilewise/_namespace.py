@@ -1,6 +1,6 @@
 """Where each public name comes from: ours, a ufunc with rows, a fallback to NumPy, or NumPy's own object.
 
-Chapters register their functions with `public` (native) or `public(native=False)`; the rest is made when first asked for.
+Chapters register their functions with `public` (native) or `public(native=False)`; the rest is made when first asked.
 """
 
 import types
@@ -10,24 +10,44 @@ import numpy
 from tilewise import _core
 from tilewise._fallback import Proxy, fallback
 
-NAMES = {}       # public name -> object of ours
-NATIVE = set()   # dotted NumPy names that run natively for all they accept
+NAMES = {}  # public name -> object of ours
+NATIVE = set()  # dotted NumPy names that run natively for all they accept
 _made = {}
 
 # Classes of NumPy that take arrays: calling them gathers.
-_CALLED = {"vectorize", "nditer", "ndenumerate", "broadcast", "poly1d", "matrix", "memmap", "recarray", "chararray",
-           "Generator", "RandomState"}
+_CALLED = {
+    "nditer",
+    "ndenumerate",
+    "broadcast",
+    "poly1d",
+    "matrix",
+    "memmap",
+    "recarray",
+    "chararray",
+    "Generator",
+    "RandomState",
+}
 # Objects used by [], not by a call.
 _INDEXED = {"r_", "c_", "mgrid", "ogrid"}
 # What computes nothing on arrays: types, files, printing, settings.
-_QUIET = set("""array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific
+_QUIET = set(
+    """array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific
     get_printoptions set_printoptions printoptions setbufsize getbufsize seterr geterr seterrcall geterrcall show_config
     show_runtime info get_include load loadtxt genfromtxt fromfile fromstring fromregex frombuffer save savez
-    savez_compressed savetxt test typename mintypecode promote_types isdtype issubdtype iterable require ndindex asmatrix
-    bmat broadcast_shapes s_ index_exp frompyfunc default_rng SeedSequence get_state set_state seed""".split())
+    savez_compressed savetxt test typename mintypecode promote_types isdtype issubdtype iterable require ndindex
+    asmatrix bmat broadcast_shapes s_ index_exp frompyfunc default_rng SeedSequence get_state set_state seed""".split()
+)
 # What looks at types and shapes only: arrays are shown to NumPy without data.
-_SHAPES = {"result_type", "can_cast", "common_type", "min_scalar_type", "iscomplexobj", "isrealobj", "broadcast_shapes",
-           "broadcast"}
+_SHAPES = {
+    "result_type",
+    "can_cast",
+    "common_type",
+    "min_scalar_type",
+    "iscomplexobj",
+    "isrealobj",
+    "broadcast_shapes",
+    "broadcast",
+}
 _OWN_MODULES = {"exceptions", "dtypes", "typing", "version", "ctypeslib", "f2py"}
 
 
@@ -86,6 +106,8 @@ def wrap(path, value):
         from tilewise import _ufuncs
 
         return _ufuncs.get(value, path)
+    if name == "vectorize":
+        return lambda *args, **kwargs: Proxy("vectorize", value(*args, **kwargs))
     if name in _SHAPES:
         return _by_shapes(value)
     if name in _INDEXED:
@@ -103,7 +125,7 @@ def find(name):
     """A public name of numpy's, or AttributeError."""
     if name in NAMES:
         return NAMES[name]
-    if name.startswith("__") or not hasattr(numpy, name):
+    if (name.startswith("__") and name not in numpy.__all__) or not hasattr(numpy, name):
         raise AttributeError(f"module 'tilewise' has no attribute {name!r}")
     return wrap(name, getattr(numpy, name))
 

@@ -13,8 +13,14 @@ from tilewise._namespace import public
 @public
 def pad(array, pad_width, mode="constant", **kwargs):
     array = asanyarray(array)
-    modes = {"constant": {"constant_values"}, "edge": set(), "wrap": set(), "empty": set(), "reflect": {"reflect_type"},
-             "symmetric": {"reflect_type"}}
+    modes = {
+        "constant": {"constant_values"},
+        "edge": set(),
+        "wrap": set(),
+        "empty": set(),
+        "reflect": {"reflect_type"},
+        "symmetric": {"reflect_type"},
+    }
     if _held(array) or not isinstance(mode, str) or mode not in modes or set(kwargs) - modes[mode]:
         return call("pad", numpy.pad, (array, pad_width, mode), kwargs)
     width = _pairs(pad_width, array.ndim)
@@ -22,8 +28,12 @@ def pad(array, pad_width, mode="constant", **kwargs):
         raise ValueError("index can't contain negative values")
     if mode != "constant" and mode != "empty":
         if any(n == 0 and any(pair) for n, pair in zip(array.shape, width, strict=True)):
-            raise ValueError(f"can't extend empty axis {array.shape.index(0)} using modes other than 'constant' or 'empty'")
-    if kwargs.get("reflect_type", "even") != "even" or (mode in ("reflect", "symmetric", "wrap") and not _once(array, width, mode)):
+            raise ValueError(
+                f"can't extend empty axis {array.shape.index(0)} using modes other than 'constant' or 'empty'"
+            )
+    if kwargs.get("reflect_type", "even") != "even" or (
+        mode in ("reflect", "symmetric", "wrap") and not _once(array, width, mode)
+    ):
         return call("pad", numpy.pad, (array, pad_width, mode), kwargs)
     result = empty([n + a + b for n, (a, b) in zip(array.shape, width, strict=True)], array.dtype)
     inner = tuple(slice(a, a + n) for n, (a, _) in zip(array.shape, width, strict=True))

@@ -24,8 +24,10 @@ def matmul(x1, x2, /, out=None, **kwargs):
         return call("matmul", numpy.matmul, (x1, x2), kwargs | ({} if out is None else {"out": out}))
     for position, x in enumerate((x1, x2)):
         if numpy.ndim(x) == 0 and (a, b)[position].ndim == 0:
-            raise ValueError(f"matmul: Input operand {position} does not have enough dimensions (has 0, gufunc core with "
-                             f"signature (n?,k),(k,m?)->(n?,m?) requires 1)")
+            raise ValueError(
+                f"matmul: Input operand {position} does not have enough dimensions (has 0, gufunc core with "
+                f"signature (n?,k),(k,m?)->(n?,m?) requires 1)"
+            )
     return _core.matmul(a, b, out)
 
 
@@ -33,8 +35,9 @@ def _finished(result, out):
     if out is None:
         return result
     if not isinstance(out, (ndarray, numpy.ndarray)) or out.shape != result.shape or out.dtype != result.dtype:
-        raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions, and be a "
-                         "C-Array)")
+        raise ValueError(
+            "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
+        )
     out[...] = result
     return out
 
@@ -48,8 +51,10 @@ def dot(a, b, out=None):
         return _finished(_ufuncs.get(numpy.multiply)(a, b), out)
     if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
         axis = b.ndim - 2 if b.ndim > 1 else 0
-        raise ValueError(f"shapes {_text(a.shape)} and {_text(b.shape)} not aligned: {a.shape[-1]} (dim {a.ndim - 1}) != "
-                         f"{b.shape[axis]} (dim {axis})")
+        raise ValueError(
+            f"shapes {_text(a.shape)} and {_text(b.shape)} not aligned: {a.shape[-1]} (dim {a.ndim - 1}) != "
+            f"{b.shape[axis]} (dim {axis})"
+        )
     if b.ndim == 1 or (a.ndim <= 2 and b.ndim == 2):
         return _finished(_core.matmul(a, b, None), out)
     order = [b.ndim - 2, *range(b.ndim - 2), b.ndim - 1]
@@ -81,8 +86,10 @@ def inner(a, b, /):
     if a.ndim == 0 or b.ndim == 0:
         return _ufuncs.get(numpy.multiply)(a, b)
     if a.shape[-1] != b.shape[-1]:
-        raise ValueError(f"shapes {_text(a.shape)} and {_text(b.shape)} not aligned: {a.shape[-1]} (dim {a.ndim - 1}) != "
-                         f"{b.shape[-1]} (dim {b.ndim - 1})")
+        raise ValueError(
+            f"shapes {_text(a.shape)} and {_text(b.shape)} not aligned: {a.shape[-1]} (dim {a.ndim - 1}) != "
+            f"{b.shape[-1]} (dim {b.ndim - 1})"
+        )
     return tensordot(a, b, (-1, -1))
 
 
@@ -100,8 +107,9 @@ def tensordot(a, b, axes=2):
     else:
         axes_a, axes_b = list(range(-axes, 0)), list(range(axes))
     if len(axes_a) != len(axes_b) or any(
-            not -a.ndim <= i < a.ndim or not -b.ndim <= j < b.ndim or a.shape[i] != b.shape[j]
-            for i, j in zip(axes_a, axes_b, strict=False)):
+        not -a.ndim <= i < a.ndim or not -b.ndim <= j < b.ndim or a.shape[i] != b.shape[j]
+        for i, j in zip(axes_a, axes_b, strict=False)
+    ):
         raise ValueError("shape-mismatch for sum")
     axes_a, axes_b = [k % a.ndim for k in axes_a], [k % b.ndim for k in axes_b]
     if len(set(axes_a)) < len(axes_a) or len(set(axes_b)) < len(axes_b):

@@ -10,8 +10,14 @@ from tilewise._namespace import NAMES
 
 ndarray, scalar = _core.ndarray, _core.scalar
 _OURS = (ndarray, scalar)
-_METHODS = {"__call__": None, "reduce": "reduce", "accumulate": "accumulate", "outer": "outer", "at": "at",
-            "reduceat": "reduceat"}
+_METHODS = {
+    "__call__": None,
+    "reduce": "reduce",
+    "accumulate": "accumulate",
+    "outer": "outer",
+    "at": "at",
+    "reduceat": "reduceat",
+}
 
 
 def _foreign_override(x):

@@ -27,7 +27,9 @@ def _reduce(name, function, a, axis, dtype, out, keepdims, initial, where):
         if result is not None:
             return result
     kwargs = {"axis": axis, "out": out, "keepdims": keepdims}
-    kwargs |= {k: v for k, v in (("dtype", dtype), ("initial", initial), ("where", where)) if v is not _NO and v is not None}
+    kwargs |= {
+        k: v for k, v in (("dtype", dtype), ("initial", initial), ("where", where)) if v is not _NO and v is not None
+    }
     return call(name, getattr(numpy, name), (a,), kwargs)
 
 
@@ -115,7 +117,15 @@ def _deviation(name, a, axis, dtype, out, ddof, keepdims, where, mean, correctio
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
     if mean is not _NO:
-        kwargs = {"axis": axis, "dtype": dtype, "out": out, "ddof": ddof, "keepdims": keepdims, "mean": mean, "where": where}
+        kwargs = {
+            "axis": axis,
+            "dtype": dtype,
+            "out": out,
+            "ddof": ddof,
+            "keepdims": keepdims,
+            "mean": mean,
+            "where": where,
+        }
         return call(name, getattr(numpy, name), (a,), {k: v for k, v in kwargs.items() if v is not _NO})
     return _moment(name, a, axis, dtype, out, ddof, keepdims, where)
 
@@ -244,8 +254,12 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=_NO, *, where=_NO):
     if missing is None or where is not _NO or (dtype is not None and numpy.dtype(dtype).kind not in "fc"):
         if missing is None:
             return mean(a, axis, dtype, out, keepdims, where=where)
-        return call("nanmean", numpy.nanmean, (a, axis, dtype, out), {k: v for k, v in (("keepdims", keepdims),
-                                                                     ("where", where)) if v is not _NO})
+        return call(
+            "nanmean",
+            numpy.nanmean,
+            (a, axis, dtype, out),
+            {k: v for k, v in (("keepdims", keepdims), ("where", where)) if v is not _NO},
+        )
     present = ~missing
     count = sum(present, axis, numpy.intp, None, keepdims)
     total = sum(values, axis, dtype, None, keepdims)

@@ -10,15 +10,34 @@ from tilewise._fallback import Gathered, call
 
 ndarray, scalar = _core.ndarray, _core.scalar
 _OURS = (ndarray, scalar)
-_OPERATORS = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "floor_divide": "floordiv",
-              "remainder": "mod", "power": "pow", "left_shift": "lshift", "right_shift": "rshift", "bitwise_and": "and_",
-              "bitwise_or": "or_", "bitwise_xor": "xor", "matmul": "matmul", "less": "lt", "less_equal": "le",
-              "equal": "eq", "not_equal": "ne", "greater": "gt", "greater_equal": "ge"}
+_OPERATORS = {
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "truediv",
+    "floor_divide": "floordiv",
+    "remainder": "mod",
+    "power": "pow",
+    "left_shift": "lshift",
+    "right_shift": "rshift",
+    "bitwise_and": "and_",
+    "bitwise_or": "or_",
+    "bitwise_xor": "xor",
+    "matmul": "matmul",
+    "less": "lt",
+    "less_equal": "le",
+    "equal": "eq",
+    "not_equal": "ne",
+    "greater": "gt",
+    "greater_equal": "ge",
+}
 _COMPARISONS = {"less", "less_equal", "equal", "not_equal", "greater", "greater_equal"}
 _UNARY = {"negative": operator.neg, "positive": operator.pos, "absolute": abs, "invert": operator.invert}
 _PLAIN = (int, float, complex, bool, list, tuple, numpy.ndarray, numpy.generic, ndarray, scalar)
-_NOT_INDEX = ("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
-              "indices")
+_NOT_INDEX = (
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid "
+    "indices"
+)
 
 
 def foreign(x):
@@ -38,10 +57,12 @@ def _host_operator(name, a, b, in_place):
     spelled = _OPERATORS[name]
     function = getattr(operator, ("i" + spelled.rstrip("_")) if in_place else spelled)
     if in_place and a._host() is None:
+
         def function(x, y, compute=function):
             result = compute(x, y)
             x[...] = result
             return x
+
     return call(name, function, (a, b), {})
 
 
@@ -122,7 +143,9 @@ def ufunc_call(ufunc, args, kwargs):
 
 
 def get_item(a, key):
-    if a.dtype.names is not None and (isinstance(key, str) or (isinstance(key, list) and key and isinstance(key[0], str))):
+    if a.dtype.names is not None and (
+        isinstance(key, str) or (isinstance(key, list) and key and isinstance(key[0], str))
+    ):
         return _field(a, key)
     held = a._host()
     if held is not None:
@@ -170,6 +193,7 @@ def set_item(a, key, value):
         return
     if _assign_masked(a, key, value):
         return
+
     def on_host(array, key, value):
         array[key] = value
         return array
@@ -215,8 +239,9 @@ def assign_odd(target, value):
 
 
 def warn_complex():
-    warnings.warn("Casting complex values to real discards the imaginary part", numpy.exceptions.ComplexWarning,
-                  stacklevel=2)
+    warnings.warn(
+        "Casting complex values to real discards the imaginary part", numpy.exceptions.ComplexWarning, stacklevel=2
+    )
 
 
 # ---- Attributes
@@ -253,8 +278,9 @@ def set_shape(a, shape):
         return
     view = a.reshape(shape)
     if not view._shares(a):
-        raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the "
-                             "desired shape.")
+        raise AttributeError(
+            "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape."
+        )
     a._become(view)
 
 
@@ -357,8 +383,6 @@ def new_array(shape, dtype=float, buffer=None, offset=0, strides=None, order=Non
     from tilewise import empty
 
     return empty(shape, dtype, order or "C")
-
-
 
 
 def fp_warnings(found):

@@ -1,7 +1,7 @@
 """Ufunc objects and their methods.
 
-A ufunc is native when ops/elementwise.def has its rows: the C type makes the calls; here are the methods reduce, outer and
-so on, and what the protocols need.
+A ufunc is native when ops/elementwise.def has its rows: the C type makes the calls; here are the methods reduce, outer
+and so on, and what the protocols need.
 """
 
 import operator
@@ -13,8 +13,11 @@ from tilewise._fallback import call, fallback
 
 ndarray, scalar, ufunc = _core.ndarray, _core.scalar, _core.ufunc
 # Rows of the ufuncs with several outputs.
-_ROWS = {"divmod": ("floor_divide", "remainder"), "modf": ("modf_fraction", "modf_integer"),
-         "frexp": ("frexp_mantissa", "frexp_exponent")}
+_ROWS = {
+    "divmod": ("divmod_quotient", "divmod_remainder"),
+    "modf": ("modf_fraction", "modf_integer"),
+    "frexp": ("frexp_mantissa", "frexp_exponent"),
+}
 _made = {}
 _MISSING = object()
 

@@ -1,11 +1,24 @@
 """What all Python tests share: standard arrays, and the comparison with NumPy."""
 
 import numpy
-
 import tilewise
 
-DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
-          "complex64", "complex128"]
+DTYPES = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 NUMBERS = DTYPES[1:]
 SHAPES = [(), (0,), (1,), (5,), (3, 4), (0, 3), (2, 3, 4)]
 
@@ -18,15 +31,16 @@ def sample(shape, dtype="float64", seed=0):
         return rng.integers(0, 2, shape).astype(bool)
     if dtype.kind == "u":
         return rng.integers(1, 9, shape).astype(dtype)
-    values = rng.integers(1, 9, shape) * rng.choice([-1, 1], shape)
+    values, others = (rng.integers(1, 9, shape) * rng.choice([-1, 1], shape) for _ in range(2))
     if dtype.kind == "i":
         return values.astype(dtype)
     values = values * 0.375
-    return (values + 1j * rng.permuted(values, axis=None) if dtype.kind == "c" else values).astype(dtype)
+    return (values + 0.375j * others if dtype.kind == "c" else values).astype(dtype)
 
 
 def layouts(dtype="float64"):
     """(name, function of a module that gives an array): contiguous, transposed, strided, reversed, broadcast, empty."""
+
     def made(base, view):
         return lambda xp: view(xp, xp.asarray(base))
 
@@ -58,7 +72,7 @@ def host(x):
 
 
 def same(got, want, rtol=0.0, atol=0.0):
-    """Asserts equal structure, shape, dtype and values; bit for bit (but for NaN's payload) unless a tolerance is given."""
+    """Asserts equal structure, shape, dtype and values: bit for bit (but for NaN's payload) without a tolerance."""
     if isinstance(want, (tuple, list)):
         assert type(got) is type(want) or isinstance(got, tuple), (type(got), type(want))
         assert len(got) == len(want)
@@ -103,6 +117,9 @@ def raises_the_same(function, *args):
         else:
             raise AssertionError(f"{xp.__name__} raised nothing")
     want, got = errors
-    assert isinstance(got, type(want).__mro__[0]) or issubclass(type(want), type(got)) or type(got).__name__ in type(
-        want).__name__, (type(got), type(want))
+    assert (
+        isinstance(got, type(want).__mro__[0])
+        or issubclass(type(want), type(got))
+        or type(got).__name__ in type(want).__name__
+    ), (type(got), type(want))
     return str(got), str(want)

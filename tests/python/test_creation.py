@@ -33,8 +33,11 @@ def test_like_others(name):
 
 def test_memory_order():
     for order in "CFAK":
-        for make in (lambda xp: xp.asarray(sample((2, 3, 4))), lambda xp: xp.asarray(sample((2, 3, 4))).T,
-                     lambda xp: xp.asarray(sample((2, 3, 4))).transpose(1, 0, 2)):
+        for make in (
+            lambda xp: xp.asarray(sample((2, 3, 4))),
+            lambda xp: xp.asarray(sample((2, 3, 4))).T,
+            lambda xp: xp.asarray(sample((2, 3, 4))).transpose(1, 0, 2),
+        ):
             for function in ("zeros_like", "copy"):
                 got, want = (getattr(xp, function)(make(xp), order=order) for xp in (tilewise, numpy))
                 assert got.flags.c_contiguous == want.flags.c_contiguous, (function, order)
@@ -42,8 +45,24 @@ def test_memory_order():
     assert tilewise.zeros((3, 4), order="F").flags.f_contiguous
 
 
-@pytest.mark.parametrize("arguments", [(5,), (2, 9), (0, 10, 3), (10, 0, -3), (0.0, 1.0, 0.1), (1, 2, 0.3), (5, 5), (3, 0), (0,),
-                                       (-2.5, 2.5), (0, 7, 2.5), (True,)], ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (5,),
+        (2, 9),
+        (0, 10, 3),
+        (10, 0, -3),
+        (0.0, 1.0, 0.1),
+        (1, 2, 0.3),
+        (5, 5),
+        (3, 0),
+        (0,),
+        (-2.5, 2.5),
+        (0, 7, 2.5),
+        (True,),
+    ],
+    ids=str,
+)
 def test_arange(arguments):
     both(lambda xp: xp.arange(*arguments))
     both(lambda xp: xp.arange(*arguments, dtype="float32"))
@@ -55,7 +74,9 @@ def test_arange_of_type(dtype):
     both(lambda xp: xp.arange(numpy.int16(4)))
 
 
-@pytest.mark.parametrize("arguments", [(0, 1), (0, 1, 9), (2.5, -1, 7), (0, 1, 1), (0, 1, 0), (3, 3, 4), (0, 10, 11, False)], ids=str)
+@pytest.mark.parametrize(
+    "arguments", [(0, 1), (0, 1, 9), (2.5, -1, 7), (0, 1, 1), (0, 1, 0), (3, 3, 4), (0, 10, 11, False)], ids=str
+)
 def test_linspace(arguments):
     both(lambda xp: xp.linspace(*arguments))
     both(lambda xp: xp.linspace(*arguments, retstep=True))
@@ -81,7 +102,11 @@ def test_grids():
     both(lambda xp: xp.indices((2, 3), sparse=True))
     for indexing in ("xy", "ij"):
         for sparse in (False, True):
-            both(lambda xp, i=indexing, s=sparse: xp.meshgrid(xp.arange(3), xp.arange(4.0), xp.arange(2), indexing=i, sparse=s))
+            both(
+                lambda xp, i=indexing, s=sparse: xp.meshgrid(
+                    xp.arange(3), xp.arange(4.0), xp.arange(2), indexing=i, sparse=s
+                )
+            )
     both(lambda xp: xp.fromfunction(lambda i, j: i * 2 + j, (3, 4)))
     both(lambda xp: xp.mgrid[0:3, 0:2])
     both(lambda xp: xp.r_[1:4, 0, 4])
@@ -140,8 +165,18 @@ def test_astype_rules():
 
 
 def test_wrong_arguments():
-    for function in (lambda xp: xp.zeros((-1, 2)), lambda xp: xp.zeros(2.5), lambda xp: xp.zeros(3, "no such type"),
-                     lambda xp: xp.eye(-1), lambda xp: xp.linspace(0, 1, -1), lambda xp: xp.arange(0, 1, 0),
-                     lambda xp: xp.zeros((1,) * 65), lambda xp: xp.zeros(3, order="X"), lambda xp: xp.zeros((2**40, 2**40)),
-                     lambda xp: xp.arange(), lambda xp: xp.full(), lambda xp: xp.diag(xp.zeros((2, 2, 2)))):
+    for function in (
+        lambda xp: xp.zeros((-1, 2)),
+        lambda xp: xp.zeros(2.5),
+        lambda xp: xp.zeros(3, "no such type"),
+        lambda xp: xp.eye(-1),
+        lambda xp: xp.linspace(0, 1, -1),
+        lambda xp: xp.arange(0, 1, 0),
+        lambda xp: xp.zeros((1,) * 65),
+        lambda xp: xp.zeros(3, order="X"),
+        lambda xp: xp.zeros((2**40, 2**40)),
+        lambda xp: xp.arange(),
+        lambda xp: xp.full(),
+        lambda xp: xp.diag(xp.zeros((2, 2, 2))),
+    ):
         raises_the_same(function)

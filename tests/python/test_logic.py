@@ -3,7 +3,7 @@
 import numpy
 import pytest
 import tilewise
-from compare import LAYOUTS, both, layout, raises_the_same, same, sample
+from compare import LAYOUTS, both, layout, raises_the_same, sample
 
 
 def test_where():

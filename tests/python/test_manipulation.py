@@ -26,7 +26,9 @@ def test_flattening(name):
 
 
 @pytest.mark.parametrize("shape", [(24,), (-1,), (6, 4), (4, -1), (2, 1, 3, 4), (1, 24, 1), (3, 2, 2, 2), 24], ids=str)
-@pytest.mark.parametrize("view", [lambda a: a, lambda a: a.T, lambda a: a[:, ::-1]], ids=["plain", "transposed", "reversed"])
+@pytest.mark.parametrize(
+    "view", [lambda a: a, lambda a: a.T, lambda a: a[:, ::-1]], ids=["plain", "transposed", "reversed"]
+)
 def test_reshape(shape, view):
     both(lambda xp: view(xp.array(CUBE)).reshape(shape))
     both(lambda xp: xp.reshape(view(xp.array(CUBE)), shape, order="F"))
@@ -67,11 +69,17 @@ def test_axes():
     both(lambda xp: [xp.fliplr(CUBE), xp.flipud(CUBE), xp.flip(CUBE, (0, 2))])
     both(lambda xp: xp.broadcast_to(xp.arange(4), (3, 4)))
     both(lambda xp: xp.broadcast_arrays(xp.arange(4), xp.arange(3)[:, None]))
-    for function in (lambda xp: xp.transpose(CUBE, (0, 1)), lambda xp: xp.transpose(CUBE, (0, 0, 1)),
-                     lambda xp: xp.swapaxes(CUBE, 0, 3), lambda xp: xp.moveaxis(CUBE, 0, 5),
-                     lambda xp: xp.expand_dims(CUBE, 7), lambda xp: xp.squeeze(CUBE, 0),
-                     lambda xp: xp.broadcast_to(CUBE, (2, 3, 5)), lambda xp: xp.flip(CUBE, 3),
-                     lambda xp: xp.array(CUBE).transpose(0, 1, 3)):
+    for function in (
+        lambda xp: xp.transpose(CUBE, (0, 1)),
+        lambda xp: xp.transpose(CUBE, (0, 0, 1)),
+        lambda xp: xp.swapaxes(CUBE, 0, 3),
+        lambda xp: xp.moveaxis(CUBE, 0, 5),
+        lambda xp: xp.expand_dims(CUBE, 7),
+        lambda xp: xp.squeeze(CUBE, 0),
+        lambda xp: xp.broadcast_to(CUBE, (2, 3, 5)),
+        lambda xp: xp.flip(CUBE, 3),
+        lambda xp: xp.array(CUBE).transpose(0, 1, 3),
+    ):
         raises_the_same(function)
 
 
@@ -89,7 +97,9 @@ def test_views_write_through():
     both(run)
 
 
-@pytest.mark.parametrize("shift,axis", [(1, None), (-3, None), (2, 1), ((1, 2), (0, 2)), (5, 0), ((1, 1), (1, 1)), (0, 2)], ids=str)
+@pytest.mark.parametrize(
+    "shift,axis", [(1, None), (-3, None), (2, 1), ((1, 2), (0, 2)), (5, 0), ((1, 1), (1, 1)), (0, 2)], ids=str
+)
 def test_roll(shift, axis):
     both(lambda xp: xp.roll(CUBE, shift, axis))
     both(lambda xp: xp.roll(xp.zeros((0, 3)), shift, None))
@@ -108,9 +118,16 @@ def test_joining():
     both(lambda xp: xp.append(a, b))
     both(lambda xp: xp.append(a, b, 0))
     both(lambda xp: xp.block([[xp.asarray(a), xp.asarray(b)], [xp.asarray(b), xp.asarray(a)]]))
-    for function in (lambda xp: xp.concatenate([]), lambda xp: xp.concatenate([a, a[0]]), lambda xp: xp.concatenate([a, a[:, :2]]),
-                     lambda xp: xp.concatenate([1, 2]), lambda xp: xp.stack([a, a[0]]), lambda xp: xp.concatenate([a, b], 2),
-                     lambda xp: xp.concatenate([a, b], dtype=int), lambda xp: xp.concatenate([a], out=xp.zeros((3, 3)))):
+    for function in (
+        lambda xp: xp.concatenate([]),
+        lambda xp: xp.concatenate([a, a[0]]),
+        lambda xp: xp.concatenate([a, a[:, :2]]),
+        lambda xp: xp.concatenate([1, 2]),
+        lambda xp: xp.stack([a, a[0]]),
+        lambda xp: xp.concatenate([a, b], 2),
+        lambda xp: xp.concatenate([a, b], dtype=int),
+        lambda xp: xp.concatenate([a], out=xp.zeros((3, 3))),
+    ):
         raises_the_same(function)
 
 

@@ -44,7 +44,9 @@ def test_layouts(name):
     both(lambda xp: abs(make(xp)) / 3)
 
 
-@pytest.mark.parametrize("op", [operator.truediv, operator.floordiv, operator.mod, operator.pow], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "op", [operator.truediv, operator.floordiv, operator.mod, operator.pow], ids=lambda f: f.__name__
+)
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint8", "float32", "float64"])
 def test_division_and_power(op, dtype):
     x, y = abs(sample((4, 3), dtype, 1)), abs(sample((4, 3), dtype, 2))
@@ -61,8 +63,9 @@ def test_power_by_a_number(dtype, exponent):
         both(lambda xp: xp.asarray(x) ** exponent, rtol=1e-6)
 
 
-@pytest.mark.parametrize("op", [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift],
-                         ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "op", [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift], ids=lambda f: f.__name__
+)
 def test_bits(op):
     x, y = abs(sample((6,), "int32", 1)), abs(sample((6,), "int32", 2))
     both(lambda xp: op(xp.asarray(x), xp.asarray(y)))

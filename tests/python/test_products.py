@@ -16,17 +16,43 @@ def test_matmul_types(dtype):
     both(lambda xp: xp.dot(xp.asarray(a), xp.asarray(b)[:, 0]), rtol=rtol)
 
 
-@pytest.mark.parametrize("shapes", [((4,), (4,)), ((3, 4), (4,)), ((4,), (4, 5)), ((3, 4), (4, 5)), ((2, 3, 4), (4, 5)),
-                                    ((2, 3, 4), (2, 4, 5)), ((2, 1, 3, 4), (6, 4, 5)), ((0, 4), (4, 3)), ((3, 0), (0, 2)),
-                                    ((2, 3, 4), (4,))], ids=str)
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        ((4,), (4,)),
+        ((3, 4), (4,)),
+        ((4,), (4, 5)),
+        ((3, 4), (4, 5)),
+        ((2, 3, 4), (4, 5)),
+        ((2, 3, 4), (2, 4, 5)),
+        ((2, 1, 3, 4), (6, 4, 5)),
+        ((0, 4), (4, 3)),
+        ((3, 0), (0, 2)),
+        ((2, 3, 4), (4,)),
+    ],
+    ids=str,
+)
 def test_matmul_shapes(shapes):
     a, b = sample(shapes[0], seed=1), sample(shapes[1], seed=2)
     both(lambda xp: xp.matmul(xp.asarray(a), xp.asarray(b)), rtol=1e-12)
     both(lambda xp: xp.asarray(a).T[..., ::-1] @ xp.asarray(a) if a.ndim == 2 else xp.asarray(a), rtol=1e-12)
 
 
-@pytest.mark.parametrize("shapes", [((4,), (4,)), ((3, 4), (4,)), ((4,), (4, 5)), ((3, 4), (4, 5)), ((2, 3, 4), (4, 5)),
-                                    ((2, 3, 4), (6, 4, 5)), ((3, 4), (2, 4, 5)), ((), (3,)), ((2, 2), ())], ids=str)
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        ((4,), (4,)),
+        ((3, 4), (4,)),
+        ((4,), (4, 5)),
+        ((3, 4), (4, 5)),
+        ((2, 3, 4), (4, 5)),
+        ((2, 3, 4), (6, 4, 5)),
+        ((3, 4), (2, 4, 5)),
+        ((), (3,)),
+        ((2, 2), ()),
+    ],
+    ids=str,
+)
 def test_dot_shapes(shapes):
     a, b = sample(shapes[0], seed=1), sample(shapes[1], seed=2)
     both(lambda xp: xp.dot(xp.asarray(a), xp.asarray(b)), rtol=1e-12)

@@ -42,9 +42,13 @@ def test_array_arguments():
 
 def test_ufuncs_of_numpy_give_ours():
     a, b = sample((3, 4)), sample((4,), seed=1)
-    for got, want in ((numpy.add(tilewise.asarray(a), b), a + b), (numpy.multiply(a, tilewise.asarray(b)), a * b),
-                      (numpy.exp(tilewise.asarray(b)), numpy.exp(b)), (numpy.add.reduce(tilewise.asarray(a)), a.sum(0)),
-                      (numpy.subtract.outer(tilewise.asarray(b), b), numpy.subtract.outer(b, b))):
+    for got, want in (
+        (numpy.add(tilewise.asarray(a), b), a + b),
+        (numpy.multiply(a, tilewise.asarray(b)), a * b),
+        (numpy.exp(tilewise.asarray(b)), numpy.exp(b)),
+        (numpy.add.reduce(tilewise.asarray(a)), a.sum(0)),
+        (numpy.subtract.outer(tilewise.asarray(b), b), numpy.subtract.outer(b, b)),
+    ):
         assert isinstance(got, tilewise.ndarray)
         same(got, want, rtol=1e-13)
     out = tilewise.zeros((3, 4))
@@ -89,17 +93,32 @@ def test_dlpack():
 
 
 def test_pickle_and_copy():
-    for a in (tilewise.asarray(sample((3, 4), "complex64")), tilewise.asarray(sample((3, 4)))[:, ::2], tilewise.zeros((0, 3)),
-              tilewise.zeros(2, [("x", "f8"), ("n", "i4")]), tilewise.asarray(["a", "bc"])):
+    for a in (
+        tilewise.asarray(sample((3, 4), "complex64")),
+        tilewise.asarray(sample((3, 4)))[:, ::2],
+        tilewise.zeros((0, 3)),
+        tilewise.zeros(2, [("x", "f8"), ("n", "i4")]),
+        tilewise.asarray(["a", "bc"]),
+    ):
         for b in (pickle.loads(pickle.dumps(a)), copy.copy(a), copy.deepcopy(a)):
             assert type(b) is tilewise.ndarray and b.dtype == a.dtype and b.shape == a.shape
             assert b.tolist() == a.tolist() or b.dtype.names
     assert copy.deepcopy({"a": tilewise.arange(3)})["a"].tolist() == [0, 1, 2]
 
 
-TEXTS = [numpy.arange(3), numpy.zeros((2, 0)), sample((3, 4)), numpy.array(1.5), sample((2, 3, 4), "complex64"), numpy.arange(5000),
-         numpy.arange(10000.0).reshape(100, 100), numpy.arange(2000, dtype="int8").reshape(2, 1000), numpy.array(["a", "b"]),
-         numpy.array([True, False]), numpy.arange(6000.0).reshape(20, 5, 60) / 7]
+TEXTS = [
+    numpy.arange(3),
+    numpy.zeros((2, 0)),
+    sample((3, 4)),
+    numpy.array(1.5),
+    sample((2, 3, 4), "complex64"),
+    numpy.arange(5000),
+    numpy.arange(10000.0).reshape(100, 100),
+    numpy.arange(2000, dtype="int8").reshape(2, 1000),
+    numpy.array(["a", "b"]),
+    numpy.array([True, False]),
+    numpy.arange(6000.0).reshape(20, 5, 60) / 7,
+]
 
 
 @pytest.mark.parametrize("a", TEXTS, ids=lambda a: f"{a.dtype}{a.shape}")
@@ -160,7 +179,11 @@ def test_attributes():
 
 def test_methods_of_numpy_are_all_there():
     missing = [name for name in dir(numpy.ndarray) if not hasattr(tilewise.ndarray, name)]
-    assert missing in ([], ["__array_interface__", "__array_struct__"], ["__array_interface__", "__array_struct__", "__setstate__"]), missing
+    assert missing in (
+        [],
+        ["__array_interface__", "__array_struct__"],
+        ["__array_interface__", "__array_struct__", "__setstate__"],
+    ), missing
 
 
 def test_methods_by_fallback():
