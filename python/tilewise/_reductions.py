@@ -159,6 +159,8 @@ def _arg_extreme(name, maximum, a, axis, out, keepdims):
         axis = operator.index(axis)
     if (a.size if axis is None else a.shape[axis] if -a.ndim <= axis < a.ndim else 1) == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")
+    if axis is None and a.ndim > 1 and not keepdims and not a._is_c():
+        a = a.ravel()  # positions count in C order, whatever the order in memory
     return _core.arg_extreme(maximum, a, axis, bool(keepdims), out)
 
 
