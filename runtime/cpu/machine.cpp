@@ -39,7 +39,7 @@ class CpuMachine final : public Machine {
   std::string describe() const override {
     std::string text = str("processor: ", topology_.model, ", ", topology_.cores.size(), " cores in ", topology_.domains,
                            topology_.domains == 1 ? " memory domain" : " memory domains",
-                           topology_.shared ? ", shared with other ranks" : "", "\n",
+                           topology_.shared ? ", shared with others" : "", "\n",
                            "host memory: at most ", memory_.limit() >> 20, " MiB of ", topology_.memory >> 20, " MiB\n");
     for (const auto& device : devices_) text += str(device->info().name, ": ", device->info().detail, "\n");
     return text;

@@ -1,6 +1,7 @@
 #include "runtime/cpu/topology.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <hwloc.h>
@@ -112,7 +113,25 @@ Topology find_topology() {
   for (const Core& core : found.cores) cpus += core.cpus.size();
   found.whole_machine = static_cast<long>(cpus) >= sysconf(_SC_NPROCESSORS_ONLN);
   found.memory = host_memory();
-  return found;
+  return limit_to_quota(std::move(found), processor_quota());
+}
+
+double processor_quota() {
+  double quota = 0, period = 0;
+  std::ifstream current("/sys/fs/cgroup/cpu.max");  // "200000 100000", or "max 100000"
+  if (current >> quota >> period && period > 0) return quota / period;
+  std::ifstream old_quota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), old_period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  if (old_quota >> quota && old_period >> period && quota > 0 && period > 0) return quota / period;
+  return 0;
+}
+
+Topology limit_to_quota(Topology topology, double processors) {
+  auto paid = static_cast<size_t>(std::ceil(processors));
+  if (processors <= 0 || paid >= topology.cores.size()) return topology;
+  topology.cores.resize(paid);
+  topology.domains = count_domains(topology.cores);
+  topology.shared = true;
+  return topology;
 }
 
 Topology deal_to_rank(Topology topology, int local_rank, int local_size, std::span<const std::string> masks) {
@@ -129,7 +148,7 @@ Topology deal_to_rank(Topology topology, int local_rank, int local_size, std::sp
   int cores = static_cast<int>(topology.cores.size());
   CoreRange mine = deal_to_devices(cores, sharers)[position];
   topology.cores = {topology.cores.begin() + mine.first, topology.cores.begin() + mine.first + mine.count};
-  topology.shared = sharers > cores;
+  topology.shared |= sharers > cores;
   topology.domains = count_domains(topology.cores);
   return topology;
 }

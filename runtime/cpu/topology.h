@@ -21,13 +21,18 @@ struct Topology {
   std::vector<Core> cores;       // that this process may use
   int domains = 1;               // memory domains among them
   bool whole_machine = false;    // the affinity mask excludes nothing
-  bool shared = false;           // other ranks use these very cores: threads are not bound to them
+  bool shared = false;           // others use these very cores: threads are not bound to them
   int64_t memory = 0;            // bytes of the host, or of the control group where that is less
   std::string model;             // of the processor
 };
 
 // What this process may use, before any dealing to ranks.
 Topology find_topology();
+
+// A container's share of processor time, in processors, which the affinity mask does not show; 0 where there is none.
+double processor_quota();
+// As many cores as the quota pays for. Which they are is the system's choice: they are shared.
+Topology limit_to_quota(Topology topology, double processors);
 
 // This rank's part. `masks` has the affinity mask (affinity_mask()) of each local rank, in order; when it is empty, masks
 // are taken to be equal if ours is the whole machine, else disjoint. Ranks whose masks are equal get disjoint parts.

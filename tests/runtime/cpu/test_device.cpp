@@ -6,6 +6,7 @@
 #include <map>
 #include <thread>
 
+#include "runtime/base/env.h"
 #include "runtime/base/error.h"
 
 namespace tilewise {
@@ -141,6 +142,19 @@ TEST(CpuMachine, DealsCoresToDevices) {
     EXPECT_EQ(machine.host().info().name, "host");
     EXPECT_NE(machine.describe().find("cpu:0"), std::string::npos);
   }
+}
+
+TEST(CpuMachine, TheMemoryLimitIsDividedAmongLocalRanks) {
+  const Settings before = settings();
+  Settings limited = before;
+  ASSERT_TRUE(parse_memory("64MiB", limited.host_memory));
+  replace_settings(limited);
+  Machine& alone = make_machine("cpu:2", 0, 1);
+  Machine& one_of_two = make_machine("cpu:2", 1, 2);
+  replace_settings(before);
+  alone.devices()[1]->release(alone.devices()[1]->allocate(48 << 20));
+  EXPECT_THROW(one_of_two.devices()[1]->allocate(48 << 20), Error);
+  EXPECT_THROW(alone.devices()[0]->allocate(size_t{1} << 40), Error);
 }
 
 TEST(CpuMachine, MalformedDevicesAreNamed) {

@@ -78,6 +78,21 @@ TEST(Topology, MoreRanksThanCoresShareThem) {
   }
 }
 
+TEST(Topology, AContainersQuotaLimitsTheCores) {
+  Topology limited = limit_to_quota(of_cores(8, true), 2.5);
+  EXPECT_EQ(limited.cores.size(), 3u);
+  EXPECT_TRUE(limited.shared);
+  EXPECT_EQ(limited.domains, 1);
+  EXPECT_TRUE(deal_to_rank(limited, 0, 1).shared);
+  EXPECT_EQ(limit_to_quota(of_cores(8, true), 0.1).cores.size(), 1u);
+  for (double plenty : {0.0, 8.0, 100.0}) {
+    Topology all = limit_to_quota(of_cores(8, true), plenty);
+    EXPECT_EQ(all.cores.size(), 8u);
+    EXPECT_FALSE(all.shared);
+  }
+  EXPECT_GE(processor_quota(), 0);
+}
+
 TEST(Topology, DevicesGetNeighbours) {
   for (int cores : {1, 2, 7, 64}) {
     for (int devices : {1, 2, 3, 7, 100}) {
