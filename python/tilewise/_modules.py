@@ -4,7 +4,6 @@
 """
 
 import importlib
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
@@ -123,7 +122,7 @@ def proxy(path, module):
     return made
 
 
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class Finder:
     """Finds tilewise.X where numpy.X is a module."""
 
     def find_spec(self, fullname, path=None, target=None):
