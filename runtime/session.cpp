@@ -1,5 +1,8 @@
 #include "runtime/session.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "runtime/base/env.h"
 #include "runtime/dump.h"
 #include "runtime/session_state.h"
@@ -23,11 +26,39 @@ namespace session {
 
 namespace {
 State* the_state = nullptr;
+State* parents_state = nullptr;  // in a forked child: what the parent had, never used but for its hooks and numbers
+
+// A forked child goes on with the hooks of its parent, and with numbers that its parent has not given.
+void continue_after_fork(State& s) {
+  if (!parents_state) return;
+  s.first_own = std::max(parents_state->next_known, parents_state->next_global);
+  s.next_known = s.next_global = s.first_own;
+  s.line_hook = parents_state->line_hook;
+  s.line_text = parents_state->line_text;
+  s.watch_hook = parents_state->watch_hook;
+  s.blocking = parents_state->blocking;
+}
 }  // namespace
 
 State& state() {
-  if (!the_state) throw Error(ErrorKind::kRuntime, "tilewise has not been started");
+  if (!the_state) {
+    if (!parents_state) throw Error(ErrorKind::kRuntime, "tilewise has not been started");
+    start();
+  }
   return *the_state;
+}
+
+void forked() {
+  if (!the_state) return;
+  after_fork_child();
+  parents_state = std::exchange(the_state, nullptr);
+}
+
+void check_own(const State& s, const Store& store) {
+  if (store.born && store.id < s.first_own) {
+    throw Error(ErrorKind::kRuntime, "this array was made before the process forked: pass it to the child as an argument "
+                                     "(pickled), or start processes with 'spawn'");
+  }
 }
 
 bool started() { return the_state != nullptr; }
@@ -51,6 +82,7 @@ Role start() {
   Job alone;
   alone.local = {&m.host()};
   s->known = std::make_unique<Engine>(alone, std::numeric_limits<int64_t>::max());
+  continue_after_fork(*s);
   the_state = s.release();
   return the_state->role;
 }

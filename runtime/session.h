@@ -25,6 +25,9 @@ int run_worker();
 // Ends the job: workers are told the status and leave. Idempotent; called from Python's atexit and from workers.
 void shutdown(int status);
 
+// In the child after fork: the next record starts a runtime alone. Arrays made before the fork raise when used.
+void forked();
+
 // Waits for all recorded work; raises what failed.
 void synchronize();
 // Issues what is recorded without waiting.

@@ -40,11 +40,13 @@ void drain_drops(State& s) {
   }
   while (ordered) {
     Store* next = ordered->next_dropped;
-    if (ordered->copy) drop_global(s, ordered->copy);
-    if (ordered->residence == Store::Residence::kGlobal)
-      drop_global(s, ordered->id);
-    else
-      s.known->drop(ordered->id);
+    if (ordered->id >= s.first_own) {
+      if (ordered->copy) drop_global(s, ordered->copy);
+      if (ordered->residence == Store::Residence::kGlobal)
+        drop_global(s, ordered->id);
+      else
+        s.known->drop(ordered->id);
+    }
     delete ordered;
     ordered = next;
   }
@@ -183,6 +185,8 @@ void record(Record& r, const Array* const* in, const Array* const* out) {
   if (!s.role.leader) throw Error(ErrorKind::kRuntime, "only the leader records operations");
   auto held = lock(s);
   drain_drops(s);
+  for (size_t i = 0; i < r.inputs.size(); ++i) check_own(s, *in[i]->store);
+  for (size_t i = 0; i < r.outputs.size(); ++i) check_own(s, *out[i]->store);
   r.line = current_line(s);
   if (s.watch_hook) r.watch = s.watch_hook();
   if (leader_alone(in, r.inputs.size(), out, r.outputs.size())) {
@@ -229,6 +233,7 @@ void read(const Array& source, void* to) {
   auto held = lock(s);
   drain_drops(s);
   Store& store = *source.store;
+  check_own(s, store);
   if (!store.born || bytes == 0) {
     std::memset(to, 0, bytes);
     return;

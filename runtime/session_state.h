@@ -35,6 +35,7 @@ struct State {
   std::unique_ptr<Link> link;
   std::vector<char> batch;          // serialised records not yet published
   StoreId next_known = 1, next_global = 1;
+  StoreId first_own = 1;            // lower numbers were given before this process was forked
   std::atomic<Store*> dropped{nullptr};  // a stack; linked through Store::next_dropped
   std::map<std::string, double> counts;
   LineHook line_hook = nullptr;
@@ -49,6 +50,8 @@ struct State {
 State& state();   // throws Error(kRuntime) before start()
 bool started();
 
+// Throws for an array that was made before this process was forked.
+void check_own(const State& s, const Store& store);
 // Takes the lock; gives up Python's lock while it has to wait.
 std::unique_lock<std::mutex> lock(State& s);
 // Waits for events with Python's lock given up. The session's lock must not be held.

@@ -106,6 +106,7 @@ void add_session(py::module_& m) {
   m.def("run_worker", run_worker);
   m.def("shutdown", shutdown);
   m.def("settle", settle_fp);
+  m.def("forked", session::forked);
   m.def("flush", session::flush);
   m.def("counters", session::counters);
   m.def("reset_peaks", session::reset_peaks);

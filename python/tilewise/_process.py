@@ -1,8 +1,4 @@
-"""The life of a process: who leads, how workers are captured, and how the job ends.
-
-The first import joins the job that the environment describes (or runs alone) and stamps its process id there: a process
-that finds another's stamp is a child of the script and runs alone, without MPI.
-"""
+"""The life of a process: who leads, how workers are captured, and how the job ends."""
 
 import atexit
 import os
@@ -10,7 +6,6 @@ import sys
 
 from tilewise import _core, _settings
 
-STAMP = "TILEWISE_FIRST_PROCESS"
 _status = 0
 _exiting = False  # whether the interpreter ends with _status by itself
 _role = {"rank": 0, "size": 1, "leader": True}
@@ -19,9 +14,6 @@ _role = {"rank": 0, "size": 1, "leader": True}
 def start():
     """Joins the job. A worker lives its whole life in here and does not return, except in spmd mode."""
     global _role
-    stamp = os.environ.setdefault(STAMP, str(os.getpid()))
-    if stamp != str(os.getpid()):
-        os.environ["TILEWISE_ALONE"] = "1"
     _role = _core.start(os.path.dirname(os.path.abspath(__file__)) + os.sep)
     if not _role["leader"] and _settings.mode == "leader":
         _work()
@@ -82,8 +74,7 @@ def _end():
 
 def _after_fork():
     """In a child the job's threads and sockets are gone: what it records starts a runtime alone."""
-    os.environ["TILEWISE_ALONE"] = "1"
-    atexit.unregister(_end)
+    _core.forked()
 
 
 def role():
