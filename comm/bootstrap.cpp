@@ -39,8 +39,9 @@ constexpr Launcher kLaunchers[] = {
 };
 
 // What tells one job from another, where set.
-constexpr const char* kJobNames[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "HYDI_CONTROL_FD", "PMI_FD",
-                                     "SLURM_JOB_ID",   "SLURM_STEP_ID"};
+constexpr const char* kJobNames[] = {
+    "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "HYDI_CONTROL_FD", "PMI_FD", "SLURM_JOB_ID",
+    "SLURM_STEP_ID"};
 
 int number_in(const char* variable, int otherwise) {
   const char* text = variable ? std::getenv(variable) : nullptr;
@@ -97,12 +98,19 @@ std::unique_ptr<Transport> open_transport(const JobPlace& place, MpiOptions opti
     // Its end is collective over one rank: it cannot hang.
     const std::string library = transport->description();
     transport->shutdown();
-    throw Error(ErrorKind::kRuntime,
-                str("the launcher (", place.launcher, ") started ", place.size, " copies of this program, but MPI (", library,
-                    ") knows only this one: the mpirun belongs to another MPI. Use the mpirun of that MPI (with Slurm: srun "
-                    "--mpi=pmix), or build tilewise with the MPI of this mpirun"));
+    throw Error(ErrorKind::kRuntime, str("the launcher (", place.launcher, ") started ", place.size,
+                                         " copies of this program, but MPI (", library,
+                                         ") knows only this one: the mpirun belongs to another MPI. Use the "
+                                         "mpirun of that MPI (with Slurm: srun "
+                                         "--mpi=pmix), or build tilewise with the MPI of this mpirun"));
   }
   return transport;
+}
+
+std::string interface_of_job() {
+  for (const char* name : {"OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_oob_tcp_if_include", "PRTE_MCA_oob_tcp_if_include"})
+    if (const char* value = std::getenv(name)) return value;
+  return {};
 }
 
 Exchange exchange_over(Transport& transport) {
@@ -126,7 +134,8 @@ Exchange exchange_through_folder(std::string folder, int rank, int size, std::ch
         std::string missing;
         for (int r = next; r < size; ++r)
           if (!std::filesystem::exists(path(r))) missing += str(missing.empty() ? "" : ", ", r);
-        throw Error(ErrorKind::kRuntime, str("no word in ", folder, " from rank ", missing, " within ", limit.count() / 1000, " s"));
+        throw Error(ErrorKind::kRuntime,
+                    str("no word in ", folder, " from rank ", missing, " within ", limit.count() / 1000, " s"));
       } else {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }

@@ -1,7 +1,8 @@
 // Who am I: this process's place in a job, told by the environment alone, and the first words between its ranks.
 //
 // Nothing here touches MPI except open_transport(). A process that was started by one that already uses Tilewise
-// (multiprocessing, subprocess) inherits its environment, and with it the look of a rank: claim_process() tells the two apart.
+// (multiprocessing, subprocess) inherits its environment, and with it the look of a rank: claim_process() tells
+// the two apart.
 #pragma once
 
 #include <chrono>
@@ -26,21 +27,25 @@ struct JobPlace {
 // From the variables that launchers set.
 JobPlace find_job_place();
 
-// The first call in a process leaves its id and its place in TILEWISE_FIRST_PROCESS, for its children to find. False in such a
-// child, which runs alone whatever the launcher's variables say. A child that a launcher made a rank of a new job is none.
+// The first call in a process leaves its id and its place in TILEWISE_FIRST_PROCESS, for its children to find.
+// False in such a child, which runs alone whatever the launcher's variables say. A child that a launcher made a
+// rank of a new job is none.
 bool claim_process(const JobPlace& place);
 
-// The transport of that place: local when alone, else MPI. Throws Error(kRuntime) with the remedy when independent copies were
-// started: the launcher says N ranks, MPI knows but one.
+// The transport of that place: local when alone, else MPI. Throws Error(kRuntime) with the remedy when independent
+// copies were started: the launcher says N ranks, MPI knows but one.
 std::unique_ptr<Transport> open_transport(const JobPlace& place, MpiOptions options = {});
+
+// The interfaces or subnets to which the user has bound MPI's own TCP, by comma; empty: none named.
+std::string interface_of_job();
 
 // Every rank's blob on every rank, by rank. All ranks call it equally often.
 using Exchange = std::function<std::vector<std::string>(std::string_view mine)>;
 
 Exchange exchange_over(Transport& transport);
 
-// Without MPI: through files in a folder that all ranks see and that is new for this job. Throws Error(kRuntime) naming the
-// ranks that are missing after the limit.
+// Without MPI: through files in a folder that all ranks see and that is new for this job. Throws Error(kRuntime)
+// naming the ranks that are missing after the limit.
 Exchange exchange_through_folder(std::string folder, int rank, int size,
                                  std::chrono::milliseconds limit = std::chrono::seconds(60));
 

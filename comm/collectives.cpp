@@ -59,14 +59,16 @@ void unpack(std::string_view packed, std::vector<std::string>& blobs) {
 }  // namespace
 
 void barrier(Transport& transport, uint64_t tag) {
-  // Dissemination: after the round of distance d, everyone has heard, directly or not, from the 2d - 1 ranks before it.
+  // Dissemination: after the round of distance d, everyone has heard, directly or not, from the 2d - 1 ranks
+  // before it.
   const int rank = transport.rank(), size = transport.size();
   for (int distance = 1; distance < size; distance *= 2)
     exchange(transport, tag, (rank + distance) % size, {}, (rank - distance + size) % size, {});
 }
 
 void broadcast(Transport& transport, uint64_t tag, int root, BufferView data) {
-  // In numbers relative to the root, a rank receives from itself without its lowest set bit, and serves the bits below that.
+  // In numbers relative to the root, a rank receives from itself without its lowest set bit, and serves the bits
+  // below that.
   const int size = transport.size();
   const int relative = (transport.rank() - root + size) % size;
   const auto absolute = [&](int r) { return (r + root) % size; };
@@ -80,8 +82,8 @@ void broadcast(Transport& transport, uint64_t tag, int root, BufferView data) {
 }
 
 std::vector<std::string> all_gather(Transport& transport, uint64_t tag, std::string_view mine) {
-  // Bruck: before the round of distance d a rank holds the blobs of the d ranks from itself on; each round fetches as many
-  // more from the rank d further. The length of what comes is not known, so it goes ahead.
+  // Bruck: before the round of distance d a rank holds the blobs of the d ranks from itself on; each round fetches
+  // as many more from the rank d further. The length of what comes is not known, so it goes ahead.
   const int rank = transport.rank(), size = transport.size();
   std::vector<std::string> blobs{std::string(mine)};
   for (int distance = 1; distance < size; distance *= 2) {

@@ -11,7 +11,8 @@ namespace tilewise::comm {
 
 std::string RankFailure::text() const { return str("rank ", rank, " on ", host, " failed: ", reason); }
 
-// ---- The stream ---------------------------------------------------------------------------------------------------
+// ---- The stream
+// ---------------------------------------------------------------------------------------------------
 
 void ControlChannel::Impl::publish(std::string_view batch) {
   TW_CHECK(tree.rank == 0, "only the leader publishes");
@@ -73,10 +74,12 @@ void ControlChannel::Impl::throw_if_failed() const {
   if (first_failure_) throw Error(ErrorKind::kRuntime, first_failure_->text());
 }
 
-// ---- Messages -----------------------------------------------------------------------------------------------------
+// ---- Messages
+// -----------------------------------------------------------------------------------------------------
 
 void ControlChannel::Impl::send(int to, FrameType type, uint32_t kind, std::string_view bytes) {
-  TW_CHECK(to == kEveryone || (to >= 0 && to < tree.size && to != tree.rank), "a message to rank ", to, " of ", tree.size);
+  TW_CHECK(to == kEveryone || (to >= 0 && to < tree.size && to != tree.rank), "a message to rank ", to, " of ",
+           tree.size);
   FrameHeader header;
   header.type = type;
   header.kind = kind;
@@ -104,7 +107,8 @@ void ControlChannel::Impl::fail(const std::string& reason) {
   changed_.notify_all();
 }
 
-// ---- The end ------------------------------------------------------------------------------------------------------
+// ---- The end
+// ------------------------------------------------------------------------------------------------------
 
 bool ControlChannel::Impl::all_below_left() const {
   for (const Link& link : links_)
@@ -130,14 +134,16 @@ bool ControlChannel::Impl::leave(std::chrono::milliseconds limit) {
   return changed_.wait_until(lock, deadline, [&] { return !parent.open(); });
 }
 
-// ---- The public face ----------------------------------------------------------------------------------------------
+// ---- The public face
+// ----------------------------------------------------------------------------------------------
 
 ControlChannel::ControlChannel(ControlOptions options, ControlHandlers handlers)
     : impl_(std::make_unique<Impl>(std::move(options), std::move(handlers))) {}
 
 ControlChannel::~ControlChannel() {
   // In a forked child there is no control thread to join, and the locks may be held for ever.
-  if (impl_->owner != getpid()) [[maybe_unused]] Impl* leaked = impl_.release();
+  if (impl_->owner != getpid()) [[maybe_unused]]
+    Impl* leaked = impl_.release();
 }
 
 void ControlChannel::publish(std::string_view batch) { impl_->publish(batch); }
@@ -146,7 +152,9 @@ void ControlChannel::goodbye(int status) { impl_->goodbye(status); }
 std::optional<Batch> ControlChannel::next_batch() { return impl_->next_batch(); }
 int ControlChannel::exit_status() const { return impl_->exit_status(); }
 
-void ControlChannel::send(int to, uint32_t kind, std::string_view bytes) { impl_->send(to, FrameType::kMessage, kind, bytes); }
+void ControlChannel::send(int to, uint32_t kind, std::string_view bytes) {
+  impl_->send(to, FrameType::kMessage, kind, bytes);
+}
 void ControlChannel::broadcast(uint32_t kind, std::string_view bytes) {
   impl_->send(kEveryone, FrameType::kMessage, kind, bytes);
 }

@@ -7,7 +7,8 @@ namespace tilewise::comm {
 void Doorbell::ring() {
   count_.fetch_add(1);
   if (sleepers_.load() == 0) return;
-  // Taking the mutex orders this ring after a sleeper's last look at the count, so the notification cannot fall in between.
+  // Taking the mutex orders this ring after a sleeper's last look at the count, so the notification cannot fall in
+  // between.
   std::lock_guard<std::mutex> lock(mutex_);
   wake_.notify_all();
 }

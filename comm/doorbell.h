@@ -1,8 +1,8 @@
-// A bell that cuts sleeps short. Whoever makes something happen for a rank rings its bell; whoever waits sleeps on it with
-// a time limit, because transports such as MPI ring nothing.
+// A bell that cuts sleeps short. Whoever makes something happen for a rank rings its bell; whoever waits sleeps on
+// it with a time limit, because transports such as MPI ring nothing.
 //
-// Thread-safe. Ringing costs one atomic add while nobody sleeps. To lose no ring, read count() first, then look for what
-// is awaited, then sleep with the count read: a ring in between makes the sleep return at once.
+// Thread-safe. Ringing costs one atomic add while nobody sleeps. To lose no ring, read count() first, then look
+// for what is awaited, then sleep with the count read: a ring in between makes the sleep return at once.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,8 @@ class Doorbell {
   bool sleep(uint64_t seen, std::chrono::microseconds limit);
 
  private:
-  // Both sequentially consistent: a ringer adds and then looks for sleepers, a sleeper registers and then looks at the count.
+  // Both sequentially consistent: a ringer adds and then looks for sleepers, a sleeper registers and then looks at
+  // the count.
   std::atomic<uint64_t> count_{0};
   std::atomic<int> sleepers_{0};
   std::mutex mutex_;

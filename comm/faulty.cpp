@@ -17,7 +17,9 @@ class FaultyTransport : public Transport {
   using Clock = std::chrono::steady_clock;
 
   FaultyTransport(std::unique_ptr<Transport> inner, const Faults& faults)
-      : inner_(std::move(inner)), faults_(faults), dice_(faults.seed * 1'000'003 + static_cast<uint64_t>(inner_->rank())) {}
+      : inner_(std::move(inner)),
+        faults_(faults),
+        dice_(faults.seed * 1'000'003 + static_cast<uint64_t>(inner_->rank())) {}
 
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
@@ -51,9 +53,10 @@ class FaultyTransport : public Transport {
   const Faults faults_;
   std::mutex mutex_;
   std::mt19937_64 dice_;
-  std::multimap<Clock::time_point, Send> held_;  // by the time of their release; equal times in the order of posting
-  std::map<Key, Clock::time_point> releases_;    // the last of each (peer, tag), which later ones must not overtake
-  std::vector<Send> passed_;                     // until the inner sends are done
+  std::multimap<Clock::time_point, Send>
+      held_;                                   // by the time of their release; equal times in the order of posting
+  std::map<Key, Clock::time_point> releases_;  // the last of each (peer, tag), which later ones must not overtake
+  std::vector<Send> passed_;                   // until the inner sends are done
   std::string aborted_;
 };
 
@@ -68,7 +71,8 @@ Request FaultyTransport::isend(int peer, uint64_t tag, BufferView data, StreamHa
   } else {
     Clock::time_point release = Clock::now();
     if (happens(faults_.delay))
-      release += std::chrono::microseconds(std::uniform_int_distribution<int64_t>(0, faults_.longest_delay.count())(dice_));
+      release += std::chrono::microseconds(
+          std::uniform_int_distribution<int64_t>(0, faults_.longest_delay.count())(dice_));
     Clock::time_point& last = releases_[{peer, tag}];
     last = release = std::max(release, last);
     held_.emplace(release, std::move(send));
@@ -78,7 +82,8 @@ Request FaultyTransport::isend(int peer, uint64_t tag, BufferView data, StreamHa
 
 void FaultyTransport::pass_on(Send send) {
   const int copies = happens(faults_.duplicate) ? 2 : 1;
-  for (int copy = 0; copy < copies; ++copy) send.inner.push_back(inner_->isend(send.peer, send.tag, send.data, send.stream));
+  for (int copy = 0; copy < copies; ++copy)
+    send.inner.push_back(inner_->isend(send.peer, send.tag, send.data, send.stream));
   passed_.push_back(std::move(send));
 }
 
@@ -92,7 +97,8 @@ void FaultyTransport::progress() {
   }
   inner_->progress();
   std::erase_if(passed_, [](Send& send) {
-    if (!std::all_of(send.inner.begin(), send.inner.end(), [](const Request& request) { return request.done(); })) return false;
+    if (!std::all_of(send.inner.begin(), send.inner.end(), [](const Request& request) { return request.done(); }))
+      return false;
     try {
       send.inner.front().check();
       send.outer->complete(send.data.bytes);

@@ -1,8 +1,9 @@
-// A transport with faults, for tests: wraps another one and, by a seeded dice, delays, drops or duplicates what is sent.
+// A transport with faults, for tests: wraps another one and, by a seeded dice, delays, drops or duplicates what is
+// sent.
 //
-// Delays keep every promise of a transport and only use its freedom: messages of different (peer, tag) overtake each other.
-// Drops and duplicates break the promises; a job that meets them must end with an error that names its cause, or go on
-// rightly. A dropped message's send ends well, as it would on a network.
+// Delays keep every promise of a transport and only use its freedom: messages of different (peer, tag) overtake
+// each other. Drops and duplicates break the promises; a job that meets them must end with an error that names its
+// cause, or go on rightly. A dropped message's send ends well, as it would on a network.
 #pragma once
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // Pairs messages with receives by (peer, tag), in the order of posting among equals. Internal to the transports.
 //
-// Holds the receives that wait for a message, or the messages that wait for a receive; the caller keeps one table of each
-// and locks around them.
+// Holds the receives that wait for a message, or the messages that wait for a receive; the caller keeps one table
+// of each and locks around them.
 #pragma once
 
 #include <cstdint>

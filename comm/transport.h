@@ -1,12 +1,14 @@
 // Bytes from rank to rank: the seam behind which local memory, MPI, UCX and NCCL stand.
 //
-// A message goes to the receive that its peer posted with the same tag; among equal (peer, tag) the order of posting counts,
-// between different ones there is no order. Tags are any 64 bits. A message may have 0 bytes or more than 2^31, may be sent
-// before its receive is posted, and thousands may be in flight. Sending to oneself works.
+// A message goes to the receive that its peer posted with the same tag; among equal (peer, tag) the order of
+// posting counts, between different ones there is no order. Tags are any 64 bits. A message may have 0 bytes or
+// more than 2^31, may be sent before its receive is posted, and thousands may be in flight. Sending to oneself
+// works.
 //
-// Nothing here blocks. A transfer advances only inside calls on its transport (a sender too may have to be tested until the
-// receiver has posted). All calls may come from any thread unless kAnyThread is missing. The caller keeps a buffer alive and
-// untouched until its request is done; after abort() until the process ends or the transport is destroyed.
+// Nothing here blocks. A transfer advances only inside calls on its transport (a sender too may have to be tested
+// until the receiver has posted). All calls may come from any thread unless kAnyThread is missing. The caller
+// keeps a buffer alive and untouched until its request is done; after abort() until the process ends or the
+// transport is destroyed.
 #pragma once
 
 #include <atomic>
@@ -63,11 +65,12 @@ class Transport {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  virtual uint32_t capabilities() const = 0;  // bits of Capability
-  virtual const char* name() const = 0;       // "local", "mpi", ...
+  virtual uint32_t capabilities() const = 0;                  // bits of Capability
+  virtual const char* name() const = 0;                       // "local", "mpi", ...
   virtual std::string description() const { return name(); }  // with the library's own name and version
 
-  // Post a transfer. A receive's buffer must be as long as the message or longer; a longer message fails the receive.
+  // Post a transfer. A receive's buffer must be as long as the message or longer; a longer message fails the
+  // receive.
   virtual Request isend(int peer, uint64_t tag, BufferView data, StreamHandle stream = {}) = 0;
   virtual Request irecv(int peer, uint64_t tag, BufferView data, StreamHandle stream = {}) = 0;
 
@@ -78,7 +81,8 @@ class Transport {
   // Moves every posted transfer on as far as it goes without waiting. Costs nothing while none is posted.
   virtual void progress() = 0;
 
-  // Fails whatever is posted here, and all later posts, with this reason. Peers are not told. Idempotent; the first reason stays.
+  // Fails whatever is posted here, and all later posts, with this reason. Peers are not told. Idempotent; the
+  // first reason stays.
   virtual void abort(const std::string& reason) = 0;
 
   // Orderly end, called by every rank once its requests are done: flushes what was buffered. Idempotent.
@@ -94,7 +98,8 @@ class Transport {
   Doorbell doorbell_;
 };
 
-// Wait without burning a core (see Backoff). Throw Error(kRuntime) when a transfer failed, the group only after all are over.
+// Wait without burning a core (see Backoff). Throw Error(kRuntime) when a transfer failed, the group only after
+// all are over.
 void wait(Transport& transport, Request& request);
 void wait_all(Transport& transport, std::span<Request> requests);
 

@@ -36,8 +36,12 @@ std::thread start_quiet_thread(std::function<void()> body) {
 }  // namespace
 
 ControlChannel::Impl::Impl(ControlOptions given, ControlHandlers handlers)
-    : options(std::move(given)), tree{options.rank, options.size, options.fan_out}, owner(getpid()), handlers_(std::move(handlers)) {
-  TW_CHECK(options.rank >= 0 && options.rank < options.size && options.fan_out > 0 && options.credit_bytes > 0, "bad options");
+    : options(std::move(given)),
+      tree{options.rank, options.size, options.fan_out},
+      owner(getpid()),
+      handlers_(std::move(handlers)) {
+  TW_CHECK(options.rank >= 0 && options.rank < options.size && options.fan_out > 0 && options.credit_bytes > 0,
+           "bad options");
   Wiring wiring = wire_up(options, tree);
   hosts = std::move(wiring.hosts);
   host_ids = std::move(wiring.host_ids);
@@ -143,11 +147,8 @@ void ControlChannel::Impl::take(Link& link, const Frame& frame) {
       return;
     }
     case FrameType::kMessage:
-    case FrameType::kNotice:
-      take_message(link, frame, header);
-      return;
-    case FrameType::kAlive:
-      return;
+    case FrameType::kNotice: take_message(link, frame, header); return;
+    case FrameType::kAlive: return;
   }
 }
 
@@ -198,7 +199,8 @@ void ControlChannel::Impl::note_failure(int rank, const std::string& reason, con
 }
 
 void ControlChannel::Impl::tick(Clock::time_point now) {
-  // When this process itself stood still (a debugger, a suspended machine), the others' words lie unread: nobody is judged.
+  // When this process itself stood still (a debugger, a suspended machine), the others' words lie unread: nobody
+  // is judged.
   const bool slept = now - next_tick_ > options.timeout / 2;
   next_tick_ = now + tick_;
   const auto quiet = std::min(options.timeout / 4, kLongestQuiet);
@@ -225,7 +227,8 @@ void ControlChannel::Impl::give_up(Link& link) {
   link.finish_writing();
 }
 
-// ---- Under the lock -----------------------------------------------------------------------------------------------
+// ---- Under the lock
+// -----------------------------------------------------------------------------------------------
 
 void ControlChannel::Impl::send_on(Link& link, Frame frame) {
   const bool was_waiting = !link.all_sent();
@@ -260,7 +263,8 @@ void ControlChannel::Impl::report_processed() {
   uint64_t done = processed_;
   for (const Link& link : links_)
     if (is_child(link)) done = std::min(done, link.processed);
-  // Each level holds back less than its part of a quarter of the credit, so the leader never waits for what is done.
+  // Each level holds back less than its part of a quarter of the credit, so the leader never waits for what is
+  // done.
   const uint64_t worth_a_word = options.credit_bytes / (4 * static_cast<size_t>(tree.depth() + 1));
   if (done - reported_ <= worth_a_word) return;
   reported_ = done;

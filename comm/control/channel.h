@@ -1,8 +1,8 @@
 // Behind ControlChannel: the state of one rank's end, and the thread that serves it.
 //
-// mutex_ guards all state; the control thread gives it up before it calls a handler. Program threads write to sockets directly,
-// which saves a change of threads; what a socket does not take is left to the control thread. Only the control thread reads,
-// opens and closes links.
+// mutex_ guards all state; the control thread gives it up before it calls a handler. Program threads write to
+// sockets directly, which saves a change of threads; what a socket does not take is left to the control thread.
+// Only the control thread reads, opens and closes links.
 #pragma once
 
 #include <atomic>
@@ -80,11 +80,11 @@ class ControlChannel::Impl {
   std::condition_variable changed_;  // any of what follows
   std::deque<Link> links_;           // never moved once the thread runs
   std::deque<Frame> batches_;
-  std::atomic<uint64_t> news_{0};    // batches and ends that came; polled before sleeping
-  size_t current_bytes_ = 0;         // of the batch that the worker works on
-  uint64_t published_ = 0;           // leader: bytes sent
-  uint64_t processed_ = 0;           // worker: bytes done by this rank
-  uint64_t reported_ = 0;            // worker: bytes that the parent knows to be done by all from here on down
+  std::atomic<uint64_t> news_{0};  // batches and ends that came; polled before sleeping
+  size_t current_bytes_ = 0;       // of the batch that the worker works on
+  uint64_t published_ = 0;         // leader: bytes sent
+  uint64_t processed_ = 0;         // worker: bytes done by this rank
+  uint64_t reported_ = 0;          // worker: bytes that the parent knows to be done by all from here on down
   bool goodbye_ = false;
   int exit_status_ = 0;
   std::set<int> dead_;

@@ -48,12 +48,14 @@ std::vector<Interface> own_interfaces() {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return {};
   for (const ifaddrs* one = list; one; one = one->ifa_next) {
-    if (!one->ifa_addr || !one->ifa_netmask || !(one->ifa_flags & IFF_UP) || (one->ifa_flags & IFF_LOOPBACK)) continue;
+    if (!one->ifa_addr || !one->ifa_netmask || !(one->ifa_flags & IFF_UP) || (one->ifa_flags & IFF_LOOPBACK))
+      continue;
     const int family = one->ifa_addr->sa_family;
     char text[INET6_ADDRSTRLEN];
     if (family == AF_INET) {
       inet_ntop(family, &reinterpret_cast<sockaddr_in*>(one->ifa_addr)->sin_addr, text, sizeof text);
-    } else if (family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<sockaddr_in6*>(one->ifa_addr)->sin6_addr)) {
+    } else if (family == AF_INET6 &&
+               !IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<sockaddr_in6*>(one->ifa_addr)->sin6_addr)) {
       inet_ntop(family, &reinterpret_cast<sockaddr_in6*>(one->ifa_addr)->sin6_addr, text, sizeof text);
     } else {
       continue;

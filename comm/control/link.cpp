@@ -37,8 +37,8 @@ bool Link::send(Frame frame) {
 bool Link::flush() {
   while (!queue_.empty() && !broken_) {
     const std::string& frame = *queue_.front();
-    const ssize_t put =
-        ::send(fd_.get(), frame.data() + sent_of_first_, frame.size() - sent_of_first_, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t put = ::send(fd_.get(), frame.data() + sent_of_first_, frame.size() - sent_of_first_,
+                               MSG_NOSIGNAL | MSG_DONTWAIT);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0 && errno == EAGAIN) return true;
     if (put < 0) {

@@ -1,8 +1,8 @@
 // A connection to a neighbour in the tree, and the frames that travel on it.
 //
-// Sending never blocks: what the socket does not take waits in a queue, which the control thread empties. Frames are shared,
-// so that a batch for eight children is in memory once. Reading is the control thread's alone; all else is under the
-// channel's lock. A broken connection is noticed by reading only, after what had still arrived.
+// Sending never blocks: what the socket does not take waits in a queue, which the control thread empties. Frames
+// are shared, so that a batch for eight children is in memory once. Reading is the control thread's alone; all
+// else is under the channel's lock. A broken connection is noticed by reading only, after what had still arrived.
 #pragma once
 
 #include <chrono>
@@ -24,15 +24,17 @@ constexpr int kEveryone = -1;
 struct FrameHeader {
   uint64_t bytes = 0;  // behind the header
   FrameType type = FrameType::kAlive;
-  uint32_t kind = 0;   // of a message; the status of a goodbye
-  int32_t from = 0;    // the rank it is from, or, of a failure, about
+  uint32_t kind = 0;  // of a message; the status of a goodbye
+  int32_t from = 0;   // the rank it is from, or, of a failure, about
   int32_t to = kEveryone;
 };
 
 using Frame = std::shared_ptr<const std::string>;  // header and bytes
 Frame make_frame(FrameHeader header, std::string_view bytes = {});
 FrameHeader header_of(const Frame& frame);
-inline std::string_view bytes_of(const Frame& frame) { return std::string_view(*frame).substr(sizeof(FrameHeader)); }
+inline std::string_view bytes_of(const Frame& frame) {
+  return std::string_view(*frame).substr(sizeof(FrameHeader));
+}
 
 class Link {
  public:
@@ -40,7 +42,8 @@ class Link {
 
   Link(int peer, Fd fd) : peer(peer), fd_(std::move(fd)) {}
 
-  // Writes as much as the socket takes at once. True when something is left, and the descriptor must be watched for writing.
+  // Writes as much as the socket takes at once. True when something is left, and the descriptor must be watched
+  // for writing.
   bool send(Frame frame);
   bool flush();
   void finish_writing();  // the peer reads an end of stream after all that was sent
@@ -55,7 +58,7 @@ class Link {
   void close() { fd_.close(), queue_.clear(); }
 
   const int peer;
-  uint64_t processed = 0;         // of the stream, by the slowest rank behind this link
+  uint64_t processed = 0;  // of the stream, by the slowest rank behind this link
   bool farewell_came = false;
   bool farewell_sent = false;
   bool given_up = false;  // taken for dead by its silence; kept open to tell it so, should it wake up

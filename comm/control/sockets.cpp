@@ -101,7 +101,8 @@ Fd listen_at(const SocketAddress& address, const std::string& name) {
 
 bool wait_for(int fd, short events, Deadline deadline) {
   while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
     if (left <= 0) return false;
     pollfd entry{fd, events, 0};
     const int ready = poll(&entry, 1, static_cast<int>(std::min<int64_t>(left, 60'000)));
@@ -208,7 +209,8 @@ std::string random_hex(size_t bytes) {
   std::vector<unsigned char> random(bytes);
   if (getrandom(random.data(), bytes, 0) != static_cast<ssize_t>(bytes)) throw_errno("getrandom");
   std::string hex;
-  for (const unsigned char byte : random) hex += "0123456789abcdef"[byte >> 4], hex += "0123456789abcdef"[byte & 15];
+  for (const unsigned char byte : random)
+    hex += "0123456789abcdef"[byte >> 4], hex += "0123456789abcdef"[byte & 15];
   return hex;
 }
 

@@ -1,8 +1,8 @@
 // File descriptors and sockets of the control channel: owned, closed on exec, and out of reach of forked children.
 //
-// After fork the child's copies are replaced by /dev/null: otherwise a child that outlives its parent would hold the parent's
-// connections open, and nobody would notice the parent's death. Calls with a deadline throw Error(kRuntime) or answer false
-// when it passes. Thread-safe where no descriptor is shared.
+// After fork the child's copies are replaced by /dev/null: otherwise a child that outlives its parent would hold
+// the parent's connections open, and nobody would notice the parent's death. Calls with a deadline throw
+// Error(kRuntime) or answer false when it passes. Thread-safe where no descriptor is shared.
 #pragma once
 
 #include <chrono>

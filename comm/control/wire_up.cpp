@@ -26,7 +26,8 @@ struct Hello {
   int32_t size = 0;
 };
 
-// ---- What the ranks tell about themselves -------------------------------------------------------------------------
+// ---- What the ranks tell about themselves
+// -------------------------------------------------------------------------
 
 struct Introduction {
   std::string host;
@@ -65,14 +66,16 @@ std::string host_id() {
   return str(host_name(), "/", boot, "/", space);
 }
 
-// ---- Parents ------------------------------------------------------------------------------------------------------
+// ---- Parents
+// ------------------------------------------------------------------------------------------------------
 
 struct Listeners {
   Fd unix_socket, tcp;
   std::string endpoints;  // "unixname\naddress port"
 };
 
-Listeners listen_for_children(const ControlOptions& options, const Tree& tree, const std::vector<Introduction>& all) {
+Listeners listen_for_children(const ControlOptions& options, const Tree& tree,
+                              const std::vector<Introduction>& all) {
   Listeners listeners;
   const Introduction& me = all[static_cast<size_t>(options.rank)];
   bool near = false, far = false;
@@ -94,10 +97,12 @@ Listeners listen_for_children(const ControlOptions& options, const Tree& tree, c
     address = others.empty() ? "127.0.0.1" : choose_address(me.interfaces, others, options.interface);
     if (address.empty()) {
       std::string names;
-      for (const Interface& one : me.interfaces) names += str(names.empty() ? "" : ", ", one.name, " ", one.address, "/", one.prefix);
-      throw Error(ErrorKind::kRuntime, str("rank ", options.rank, " on host ", me.host, " has no network interface ",
-                                           options.interface.empty() ? "that reaches the other hosts" : "'" + options.interface + "'",
-                                           " (it has ", names.empty() ? "none" : names, ")"));
+      for (const Interface& one : me.interfaces)
+        names += str(names.empty() ? "" : ", ", one.name, " ", one.address, "/", one.prefix);
+      throw Error(ErrorKind::kRuntime,
+                  str("rank ", options.rank, " on host ", me.host, " has no network interface ",
+                      options.interface.empty() ? "that reaches the other hosts" : "'" + options.interface + "'",
+                      " (it has ", names.empty() ? "none" : names, ")"));
     }
     listeners.tcp = listen_tcp(address, port);
   }
@@ -124,10 +129,12 @@ class Reception {
       for (const Guest& guest : guests_) entries.push_back({guest.fd.get(), POLLIN, 0});
       poll(entries.data(), entries.size(), 100);
       for (size_t i = guests_.size(); i-- > 0;)
-        if (listen_to(guests_[i], entries[i + 2].revents != 0)) guests_.erase(guests_.begin() + static_cast<ptrdiff_t>(i));
+        if (listen_to(guests_[i], entries[i + 2].revents != 0))
+          guests_.erase(guests_.begin() + static_cast<ptrdiff_t>(i));
       for (size_t i = 0; i < 2; ++i)
         if (entries[i].revents & POLLIN)
-          if (Fd fd = accept_from(entries[i].fd)) guests_.push_back({std::move(fd), {}, 0, std::chrono::steady_clock::now() + kHelloWithin});
+          if (Fd fd = accept_from(entries[i].fd))
+            guests_.push_back({std::move(fd), {}, 0, std::chrono::steady_clock::now() + kHelloWithin});
     }
     return std::move(children_);
   }
@@ -154,7 +161,8 @@ class Reception {
     if (guest.got < sizeof(Hello)) return false;
     const Hello& hello = guest.hello;
     const auto child = std::find(missing_.begin(), missing_.end(), hello.rank);
-    const bool known = std::memcmp(hello.magic, Hello().magic, sizeof hello.magic) == 0 && same_token(hello.token, token_);
+    const bool known =
+        std::memcmp(hello.magic, Hello().magic, sizeof hello.magic) == 0 && same_token(hello.token, token_);
     if (!known || child == missing_.end() || hello.size != options_.size) return true;
     if (!write_exactly(guest.fd.get(), Hello().magic, sizeof hello.magic, guest.until)) return true;
     children_.emplace_back(hello.rank, std::move(guest.fd));
@@ -169,10 +177,11 @@ class Reception {
   std::vector<std::pair<int, Fd>> children_;
 };
 
-// ---- Children -----------------------------------------------------------------------------------------------------
+// ---- Children
+// -----------------------------------------------------------------------------------------------------
 
-Fd connect_to_parent(const ControlOptions& options, const std::string& endpoints, bool near, const std::string& token,
-                     Deadline deadline) {
+Fd connect_to_parent(const ControlOptions& options, const std::string& endpoints, bool near,
+                     const std::string& token, Deadline deadline) {
   std::istringstream lines(endpoints);
   std::string name, address;
   uint16_t port = 0;
@@ -183,7 +192,8 @@ Fd connect_to_parent(const ControlOptions& options, const std::string& endpoints
   hello.rank = options.rank;
   hello.size = options.size;
   char welcome[sizeof hello.magic];
-  if (!write_exactly(fd.get(), &hello, sizeof hello, deadline) || !read_exactly(fd.get(), welcome, sizeof welcome, deadline))
+  if (!write_exactly(fd.get(), &hello, sizeof hello, deadline) ||
+      !read_exactly(fd.get(), welcome, sizeof welcome, deadline))
     throw Error(ErrorKind::kRuntime, "it did not answer");
   return fd;
 }
@@ -198,7 +208,8 @@ Wiring wire_up(const ControlOptions& options, const Tree& tree) {
   // 1. Who is where; then where the parents listen.
   std::vector<Introduction> all;
   for (const std::string& text : options.exchange(me.text())) all.push_back(Introduction::parse(text));
-  TW_CHECK(all.size() == static_cast<size_t>(options.size) && all[0].token.size() == 2 * kTokenBytes, "a bad exchange");
+  TW_CHECK(all.size() == static_cast<size_t>(options.size) && all[0].token.size() == 2 * kTokenBytes,
+           "a bad exchange");
   Listeners listeners = listen_for_children(options, tree, all);
   const std::vector<std::string> endpoints = options.exchange(listeners.endpoints);
 
@@ -207,12 +218,12 @@ Wiring wire_up(const ControlOptions& options, const Tree& tree) {
   if (const int parent = tree.parent(); parent >= 0) {
     const Introduction& above = all[static_cast<size_t>(parent)];
     try {
-      wiring.links.emplace_back(parent, connect_to_parent(options, endpoints[static_cast<size_t>(parent)],
-                                                          options.unix_sockets && above.host_id == me.host_id, all[0].token,
-                                                          deadline));
+      wiring.links.emplace_back(
+          parent, connect_to_parent(options, endpoints[static_cast<size_t>(parent)],
+                                    options.unix_sockets && above.host_id == me.host_id, all[0].token, deadline));
     } catch (const Error& error) {
-      throw Error(ErrorKind::kRuntime, str("rank ", options.rank, " on host ", me.host, " cannot reach rank ", parent, " on host ",
-                                           above.host, ": ", error.what()));
+      throw Error(ErrorKind::kRuntime, str("rank ", options.rank, " on host ", me.host, " cannot reach rank ",
+                                           parent, " on host ", above.host, ": ", error.what()));
     }
   }
   Reception reception(options, tree, all[0].token);
@@ -220,8 +231,8 @@ Wiring wire_up(const ControlOptions& options, const Tree& tree) {
   if (!reception.missing().empty()) {
     const int missing = reception.missing().front();
     throw Error(ErrorKind::kRuntime, str("rank ", missing, " on host ", all[static_cast<size_t>(missing)].host,
-                                         " did not connect to rank ", options.rank, " on host ", me.host, " within ",
-                                         options.timeout.count() / 1000.0, " s"));
+                                         " did not connect to rank ", options.rank, " on host ", me.host,
+                                         " within ", options.timeout.count() / 1000.0, " s"));
   }
   for (Introduction& one : all) {
     wiring.hosts.push_back(std::move(one.host));

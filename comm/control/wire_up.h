@@ -1,7 +1,8 @@
-// How the ranks of a job find each other: each parent in the tree listens, its children connect and show the job's token.
+// How the ranks of a job find each other: each parent in the tree listens, its children connect and show the job's
+// token.
 //
-// The token is drawn by the leader and travels by the bootstrap exchange alone, so a connection from outside the job is turned
-// away before anything of it is read. Listeners are gone once the tree stands.
+// The token is drawn by the leader and travels by the bootstrap exchange alone, so a connection from outside the
+// job is turned away before anything of it is read. Listeners are gone once the tree stands.
 #pragma once
 
 #include <string>

@@ -19,8 +19,8 @@ void copy_bytes(void* to, const void* from, size_t bytes) {
 // Copies a message into a receive's buffer and ends the receive.
 void deliver(const LocalMailbox::Posted& posted, const void* data, size_t bytes, int from) {
   if (bytes > posted.data.bytes) {
-    posted.request->fail(str("a message of ", bytes, " bytes from rank ", from, " met a receive of ", posted.data.bytes,
-                             " bytes"));
+    posted.request->fail(
+        str("a message of ", bytes, " bytes from rank ", from, " met a receive of ", posted.data.bytes, " bytes"));
     return;
   }
   copy_bytes(posted.data.data, data, bytes);

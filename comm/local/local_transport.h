@@ -1,8 +1,8 @@
 // Ranks as threads of one process: a message is a copy from the sender's memory to the receiver's.
 //
-// Each rank has a mailbox under its own lock. A short message that comes before its receive is copied into the mailbox and
-// its send is done; a long one leaves a reference to the sender's buffer and its send is done once the receive has copied.
-// Copies run outside the locks.
+// Each rank has a mailbox under its own lock. A short message that comes before its receive is copied into the
+// mailbox and its send is done; a long one leaves a reference to the sender's buffer and its send is done once the
+// receive has copied. Copies run outside the locks.
 #pragma once
 
 #include <memory>

@@ -14,7 +14,8 @@ constexpr size_t kMostFreeSlots = 256;
 constexpr std::chrono::seconds kFlushAtMost{20};
 }  // namespace
 
-MpiTransport::MpiTransport(const MpiOptions& options) : session_(open_session(options.program_calls_mpi)), state_(new State) {
+MpiTransport::MpiTransport(const MpiOptions& options)
+    : session_(open_session(options.program_calls_mpi)), state_(new State) {
   self_ = std::move(make_local(1)[0]);
   payload_tags_ = static_cast<uint64_t>(session_.largest_tag);
   if (options.most_tags > 0) payload_tags_ = std::min(payload_tags_, static_cast<uint64_t>(options.most_tags));
@@ -24,7 +25,8 @@ MpiTransport::MpiTransport(const MpiOptions& options) : session_(open_session(op
 
 MpiTransport::~MpiTransport() {
   abort("the transport was closed");
-  // Without an orderly end MPI may still hold our memory, and finalising could wait for the dead: both are left as they are.
+  // Without an orderly end MPI may still hold our memory, and finalising could wait for the dead: both are left as
+  // they are.
   if (shut_down_) delete state_;
 }
 
@@ -46,7 +48,8 @@ void MpiTransport::check_post(int peer, const BufferView& data) const {
   TW_CHECK(data.kind != MemoryKind::kDevice, "the MPI transport moves host memory only");
 }
 
-// ---- Posting ------------------------------------------------------------------------------------------------------
+// ---- Posting
+// ------------------------------------------------------------------------------------------------------
 
 Request MpiTransport::isend(int peer, uint64_t tag, BufferView data, StreamHandle) {
   check_post(peer, data);
@@ -89,14 +92,16 @@ Request MpiTransport::irecv(int peer, uint64_t tag, BufferView data, StreamHandl
 void MpiTransport::begin_send(int peer, uint64_t tag, BufferView data, const RequestPtr& request) {
   Envelope envelope{tag, data.bytes, 0};
   const bool is_short = data.bytes <= kShortBytes;
-  if (!is_short) envelope.payload_tag = static_cast<int64_t>(1 + payloads_sent_[static_cast<size_t>(peer)]++ % payload_tags_);
+  if (!is_short)
+    envelope.payload_tag = static_cast<int64_t>(1 + payloads_sent_[static_cast<size_t>(peer)]++ % payload_tags_);
 
   std::unique_ptr<Slot> slot = take_slot();
   std::memcpy(slot->data(), &envelope, sizeof envelope);
   if (is_short && data.bytes != 0) std::memcpy(slot->data() + sizeof envelope, data.data, data.bytes);
   const size_t slot_bytes = sizeof envelope + (is_short ? data.bytes : 0);
   MPI_Request part = MPI_REQUEST_NULL;
-  int code = MPI_Isend(slot->data(), static_cast<int>(slot_bytes), MPI_BYTE, peer, kEnvelopeTag, session_.comm, &part);
+  int code =
+      MPI_Isend(slot->data(), static_cast<int>(slot_bytes), MPI_BYTE, peer, kEnvelopeTag, session_.comm, &part);
   int done = 0;
   if (code == MPI_SUCCESS && is_short) code = MPI_Test(&part, &done, MPI_STATUS_IGNORE);
   if (done) {
@@ -113,8 +118,8 @@ void MpiTransport::begin_send(int peer, uint64_t tag, BufferView data, const Req
   add_part(transfer, part, code, "MPI_Isend");
   for (size_t at = 0; !is_short && at < data.bytes; at += kPartBytes) {
     const int count = static_cast<int>(std::min(kPartBytes, data.bytes - at));
-    code = MPI_Isend(static_cast<char*>(data.data) + at, count, MPI_BYTE, peer, static_cast<int>(envelope.payload_tag),
-                     session_.comm, &part);
+    code = MPI_Isend(static_cast<char*>(data.data) + at, count, MPI_BYTE, peer,
+                     static_cast<int>(envelope.payload_tag), session_.comm, &part);
     add_part(transfer, part, code, "MPI_Isend");
   }
   end_part(*transfer);
@@ -125,7 +130,9 @@ void MpiTransport::match(int peer, const ArrivedPtr& message, const Posted& rece
   const size_t bytes = message->envelope.bytes;
   const bool fits = bytes <= receive.data.bytes;
   std::string error;
-  if (!fits) error = str("a message of ", bytes, " bytes from rank ", peer, " met a receive of ", receive.data.bytes, " bytes");
+  if (!fits)
+    error =
+        str("a message of ", bytes, " bytes from rank ", peer, " met a receive of ", receive.data.bytes, " bytes");
   if (message->envelope.payload_tag == 0) {
     if (fits && bytes != 0) std::memcpy(receive.data.data, message->payload.data(), bytes);
     fits ? receive.request->complete(bytes) : receive.request->fail(error);
@@ -138,7 +145,8 @@ void MpiTransport::match(int peer, const ArrivedPtr& message, const Posted& rece
     // What does not fit must be received all the same, or it would stay in the way of later messages.
     fetch_earlier(peer, message);
     std::unique_ptr<char[]> discarded(fits ? nullptr : new char[bytes]);
-    transfer = fetch(peer, bytes, message->envelope.payload_tag, fits ? static_cast<char*>(receive.data.data) : discarded.get());
+    transfer = fetch(peer, bytes, message->envelope.payload_tag,
+                     fits ? static_cast<char*>(receive.data.data) : discarded.get());
     transfer->memory = std::move(discarded);
   }
   if (!fits) transfer->error = error;
@@ -146,7 +154,8 @@ void MpiTransport::match(int peer, const ArrivedPtr& message, const Posted& rece
   if (transfer->open_parts == 0) finish(*transfer);
 }
 
-// Takes `message` off the list of unfetched ones, and begins to fetch those before it that have the same payload tag.
+// Takes `message` off the list of unfetched ones, and begins to fetch those before it that have the same payload
+// tag.
 void MpiTransport::fetch_earlier(int peer, const ArrivedPtr& message) {
   const auto tag = static_cast<uint64_t>(message->envelope.payload_tag);
   while (const auto earlier = unfetched_.take(peer, tag)) {
@@ -157,20 +166,23 @@ void MpiTransport::fetch_earlier(int peer, const ArrivedPtr& message) {
   }
 }
 
-std::shared_ptr<MpiTransport::Transfer> MpiTransport::fetch(int peer, size_t bytes, int64_t payload_tag, char* to) {
+std::shared_ptr<MpiTransport::Transfer> MpiTransport::fetch(int peer, size_t bytes, int64_t payload_tag,
+                                                            char* to) {
   const auto transfer = std::make_shared<Transfer>();
   transfer->bytes = bytes;
   transfer->peer = peer;
   for (size_t at = 0; at < bytes; at += kPartBytes) {
     const int count = static_cast<int>(std::min(kPartBytes, bytes - at));
     MPI_Request part = MPI_REQUEST_NULL;
-    const int code = MPI_Irecv(to + at, count, MPI_BYTE, peer, static_cast<int>(payload_tag), session_.comm, &part);
+    const int code =
+        MPI_Irecv(to + at, count, MPI_BYTE, peer, static_cast<int>(payload_tag), session_.comm, &part);
     add_part(transfer, part, code, "MPI_Irecv");
   }
   return transfer;
 }
 
-void MpiTransport::add_part(const std::shared_ptr<Transfer>& transfer, MPI_Request request, int code, const char* call) {
+void MpiTransport::add_part(const std::shared_ptr<Transfer>& transfer, MPI_Request request, int code,
+                            const char* call) {
   if (code != MPI_SUCCESS) {
     transfer->error = str(mpi_error(code, call), " (with rank ", transfer->peer, ")");
     return;
@@ -185,7 +197,8 @@ void MpiTransport::end_part(Transfer& transfer) {
 }
 
 void MpiTransport::finish(Transfer& transfer) {
-  if (transfer.envelope && free_slots_.size() < kMostFreeSlots) free_slots_.push_back(std::move(transfer.envelope));
+  if (transfer.envelope && free_slots_.size() < kMostFreeSlots)
+    free_slots_.push_back(std::move(transfer.envelope));
   if (!transfer.error.empty()) {
     transfer.request->fail(transfer.error);
     return;
@@ -201,7 +214,8 @@ std::unique_ptr<MpiTransport::Slot> MpiTransport::take_slot() {
   return slot;
 }
 
-// ---- Progress -----------------------------------------------------------------------------------------------------
+// ---- Progress
+// -----------------------------------------------------------------------------------------------------
 
 void MpiTransport::progress() {
   if (active_.load(std::memory_order_relaxed) == 0) return;
@@ -226,8 +240,8 @@ void MpiTransport::update_active() {
 }
 
 void MpiTransport::post_ring_slot(size_t slot) {
-  check_mpi(MPI_Irecv(state_->ring[slot].data(), static_cast<int>(kSlotBytes), MPI_BYTE, MPI_ANY_SOURCE, kEnvelopeTag,
-                      session_.comm, &state_->ring_requests[slot]),
+  check_mpi(MPI_Irecv(state_->ring[slot].data(), static_cast<int>(kSlotBytes), MPI_BYTE, MPI_ANY_SOURCE,
+                      kEnvelopeTag, session_.comm, &state_->ring_requests[slot]),
             "MPI_Irecv");
 }
 
@@ -277,13 +291,15 @@ void MpiTransport::test_parts() {
   std::vector<int> finished(requests.size());
   std::vector<MPI_Status> statuses(requests.size());
   int count = 0;
-  const int code = MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, finished.data(), statuses.data());
+  const int code =
+      MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, finished.data(), statuses.data());
   if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check_mpi(code, "MPI_Testsome");
   if (count == MPI_UNDEFINED || count == 0) return;
   for (int i = 0; i < count; ++i) {
     Transfer& transfer = *transfers[static_cast<size_t>(finished[static_cast<size_t>(i)])];
     const int error = code == MPI_ERR_IN_STATUS ? statuses[static_cast<size_t>(i)].MPI_ERROR : MPI_SUCCESS;
-    if (error != MPI_SUCCESS) transfer.error = str(mpi_error(error, "MPI_Testsome"), " (with rank ", transfer.peer, ")");
+    if (error != MPI_SUCCESS)
+      transfer.error = str(mpi_error(error, "MPI_Testsome"), " (with rank ", transfer.peer, ")");
     end_part(transfer);
   }
   // Close the gaps: finished requests have become null.
@@ -298,7 +314,8 @@ void MpiTransport::test_parts() {
   transfers.resize(kept);
 }
 
-// ---- The end ------------------------------------------------------------------------------------------------------
+// ---- The end
+// ------------------------------------------------------------------------------------------------------
 
 void MpiTransport::abort(const std::string& why) {
   const std::string reason = why.empty() ? "the transport was aborted" : why;
@@ -362,7 +379,8 @@ void MpiTransport::flush_before_end() {
 
 }  // namespace tilewise::comm
 
-// The one way in. Not an exception across the border of two libraries: the text of the error is handed over instead.
+// The one way in. Not an exception across the border of two libraries: the text of the error is handed over
+// instead.
 extern "C" __attribute__((visibility("default"))) tilewise::comm::Transport* tilewise_mpi_open(
     const tilewise::comm::MpiOptions* options, std::string* error) {
   try {

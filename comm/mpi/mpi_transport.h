@@ -1,13 +1,15 @@
 // Ranks as MPI processes. Loaded with dlopen; see transports.h for how it is opened.
 //
-// MPI's tags have 16 to 31 bits, ours 64, so matching is our own. Every message begins with an envelope (tag, length) on MPI
-// tag 0. A short message lies in the envelope, within MPI's eager limit. A long one follows in parts of at most 1 GiB on an
-// MPI tag that the envelope names; the receiver posts the parts straight into the buffer of the matching receive. Envelopes
-// come in order, by MPI's rule, into a ring of posted receives, and are matched in order.
+// MPI's tags have 16 to 31 bits, ours 64, so matching is our own. Every message begins with an envelope (tag,
+// length) on MPI tag 0. A short message lies in the envelope, within MPI's eager limit. A long one follows in
+// parts of at most 1 GiB on an MPI tag that the envelope names; the receiver posts the parts straight into the
+// buffer of the matching receive. Envelopes come in order, by MPI's rule, into a ring of posted receives, and are
+// matched in order.
 //
-// Payload tags come round again, and MPI matches equal tags in order. So before a payload is received, those with its tag that
-// were sent earlier and have no receive yet are fetched into memory of our own (only after 2^31 messages, with Open MPI).
-// No MPI call is made while nothing is posted; all are made under one lock, and none of them blocks.
+// Payload tags come round again, and MPI matches equal tags in order. So before a payload is received, those with
+// its tag that were sent earlier and have no receive yet are fetched into memory of our own (only after 2^31
+// messages, with Open MPI). No MPI call is made while nothing is posted; all are made under one lock, and none of
+// them blocks.
 #pragma once
 
 #include <mpi.h>
@@ -75,8 +77,8 @@ class MpiTransport : public Transport {
   // A message without a receive.
   struct Arrived {
     Envelope envelope;
-    std::vector<char> payload;           // of a short message
-    std::shared_ptr<Transfer> fetched;   // of a long message that was fetched ahead
+    std::vector<char> payload;          // of a short message
+    std::shared_ptr<Transfer> fetched;  // of a long message that was fetched ahead
   };
   using ArrivedPtr = std::shared_ptr<Arrived>;
   // What MPI may still write to or read from: never freed before an orderly end.
@@ -108,14 +110,14 @@ class MpiTransport : public Transport {
   std::unique_ptr<Transport> self_;  // messages to oneself never reach MPI
   uint64_t payload_tags_ = 0;        // how many MPI tags payloads may use
 
-  std::mutex mutex_;  // all below, and every MPI call
+  std::mutex mutex_;               // all below, and every MPI call
   std::atomic<size_t> active_{0};  // receives, sends and parts that await something
   std::string aborted_;
   bool shut_down_ = false;
   State* state_;
   MatchTable<Posted> posted_;
   MatchTable<ArrivedPtr> arrived_;
-  MatchTable<ArrivedPtr> unfetched_;       // long messages again, by (peer, payload tag)
+  MatchTable<ArrivedPtr> unfetched_;     // long messages again, by (peer, payload tag)
   std::vector<uint64_t> payloads_sent_;  // to each peer
   std::vector<std::unique_ptr<Slot>> free_slots_;
 };

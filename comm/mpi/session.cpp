@@ -19,10 +19,12 @@ MpiSession open_session(bool shared) {
   MpiSession session;
   int initialised = 0, finalised = 0;
   MPI_Finalized(&finalised);
-  if (finalised) throw Error(ErrorKind::kRuntime, "MPI was finalised before tilewise could use it: import tilewise earlier");
+  if (finalised)
+    throw Error(ErrorKind::kRuntime, "MPI was finalised before tilewise could use it: import tilewise earlier");
   MPI_Initialized(&initialised);
   if (!initialised) {
-    // Our calls come from one thread at a time, under a lock; more is needed only when the program's own calls run beside.
+    // Our calls come from one thread at a time, under a lock; more is needed only when the program's own calls run
+    // beside.
     const int wanted = shared ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
     check_mpi(MPI_Init_thread(nullptr, nullptr, wanted, &session.thread_level), "MPI_Init_thread");
     session.initialised_here = true;

@@ -1,7 +1,7 @@
 // The process's part in an MPI job: initialisation, a communicator of our own, finalisation.
 //
-// MPI is initialised only if nobody (mpi4py, say) has done so, and finalised only if we initialised it, by the same thread.
-// Errors are returned, not fatal, on our communicator: the job names its dead itself.
+// MPI is initialised only if nobody (mpi4py, say) has done so, and finalised only if we initialised it, by the
+// same thread. Errors are returned, not fatal, on our communicator: the job names its dead itself.
 #pragma once
 
 #include <mpi.h>

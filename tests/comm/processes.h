@@ -1,6 +1,7 @@
 // Ranks as processes, for tests: forked and waited for with a limit.
 //
-// A body runs in each child; its EXPECTs print as usual and make the child's status 1. Nothing is left running, whatever happens.
+// A body runs in each child; its EXPECTs print as usual and make the child's status 1. Nothing is left running,
+// whatever happens.
 #pragma once
 
 #include <sys/mman.h>
@@ -38,6 +39,7 @@ class Processes {
   std::vector<int> wait(std::chrono::milliseconds limit);
 
   void signal(int rank, int number) const;
+
  private:
   std::vector<pid_t> pids_;  // 0: has ended
 };

@@ -23,9 +23,9 @@ class BootstrapTest : public testing::Test {
  protected:
   void SetUp() override {
     for (const char* name :
-         {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE",
-          "PMIX_RANK", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID",
-          "SLURM_JOB_ID", "TILEWISE_FIRST_PROCESS"})
+         {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "PMI_RANK",
+          "PMI_SIZE", "PMIX_RANK", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_PROCID",
+          "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID", "SLURM_JOB_ID", "TILEWISE_FIRST_PROCESS"})
       unsetenv(name);
   }
   void TearDown() override { SetUp(); }
@@ -80,17 +80,22 @@ TEST_F(BootstrapTest, ChildrenOfARankAreToldApart) {
 }
 
 TEST_F(BootstrapTest, ExchangesGiveEveryonesBlobs) {
-  const std::string folder = std::filesystem::temp_directory_path() / ("tilewise-exchange-" + std::to_string(getpid()));
+  const std::string folder =
+      std::filesystem::temp_directory_path() / ("tilewise-exchange-" + std::to_string(getpid()));
   std::filesystem::create_directory(folder);
   auto ends = make_local(3);
   std::vector<std::thread> ranks;
   for (int rank = 0; rank < 3; ++rank) {
     ranks.emplace_back([&, rank] {
-      const auto blob = [](int of, int round) { return std::string(static_cast<size_t>(of * 1000), 'x') + std::to_string(round); };
-      Exchange exchanges[] = {exchange_over(*ends[static_cast<size_t>(rank)]), exchange_through_folder(folder, rank, 3)};
+      const auto blob = [](int of, int round) {
+        return std::string(static_cast<size_t>(of * 1000), 'x') + std::to_string(round);
+      };
+      Exchange exchanges[] = {exchange_over(*ends[static_cast<size_t>(rank)]),
+                              exchange_through_folder(folder, rank, 3)};
       for (Exchange& exchange : exchanges)
         for (int round = 0; round < 3; ++round)
-          EXPECT_EQ(exchange(blob(rank, round)), (std::vector<std::string>{blob(0, round), blob(1, round), blob(2, round)}));
+          EXPECT_EQ(exchange(blob(rank, round)),
+                    (std::vector<std::string>{blob(0, round), blob(1, round), blob(2, round)}));
     });
   }
   for (auto& rank : ranks) rank.join();
@@ -98,7 +103,8 @@ TEST_F(BootstrapTest, ExchangesGiveEveryonesBlobs) {
 }
 
 TEST_F(BootstrapTest, AFolderExchangeNamesWhoIsMissing) {
-  const std::string folder = std::filesystem::temp_directory_path() / ("tilewise-missing-" + std::to_string(getpid()));
+  const std::string folder =
+      std::filesystem::temp_directory_path() / ("tilewise-missing-" + std::to_string(getpid()));
   std::filesystem::create_directory(folder);
   try {
     exchange_through_folder(folder, 1, 4, std::chrono::milliseconds(20))("here");

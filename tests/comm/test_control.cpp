@@ -49,7 +49,8 @@ class ControlTest : public testing::Test {
     for (const int end : job.wait(60s)) EXPECT_EQ(end, 0);
   }
 
-  const std::string folder = std::filesystem::temp_directory_path() / ("tilewise-control-" + std::to_string(getpid()));
+  const std::string folder =
+      std::filesystem::temp_directory_path() / ("tilewise-control-" + std::to_string(getpid()));
 };
 
 // The leader says goodbye, a worker hears it.
@@ -62,7 +63,9 @@ void reach_the_end(ControlChannel& channel, int rank, int status = 0) {
   }
 }
 
-std::string batch_number(int i) { return std::string(static_cast<size_t>(i * i % 70'001), static_cast<char>('a' + i % 26)); }
+std::string batch_number(int i) {
+  return std::string(static_cast<size_t>(i * i % 70'001), static_cast<char>('a' + i % 26));
+}
 
 void lead_and_follow(ControlOptions options) {
   constexpr int kBatches = 200;
@@ -153,12 +156,13 @@ TEST_F(ControlTest, AnyRankReachesAnyOther) {
     Doorbell bell;
     ControlOptions options = options_for(rank, kSize, folder);
     options.doorbell = &bell;
-    ControlChannel channel(std::move(options), {[&](int sender, uint32_t kind, std::string_view bytes) {
-                                                  std::lock_guard<std::mutex> lock(mutex);
-                                                  from[static_cast<size_t>(sender)].push_back(str(kind, ":", bytes));
-                                                  ++count;
-                                                },
-                                                {}});
+    ControlChannel channel(std::move(options),
+                           {[&](int sender, uint32_t kind, std::string_view bytes) {
+                              std::lock_guard<std::mutex> lock(mutex);
+                              from[static_cast<size_t>(sender)].push_back(str(kind, ":", bytes));
+                              ++count;
+                            },
+                            {}});
     for (int i = 0; i < kEach; ++i)
       for (int to = 0; to < kSize; ++to)
         if (to != rank) channel.send(to, static_cast<uint32_t>(i), str(rank, ">", to));
@@ -180,7 +184,8 @@ TEST_F(ControlTest, AnyRankReachesAnyOther) {
   expect_all_well(job);
 }
 
-// ---- Deaths -------------------------------------------------------------------------------------------------------
+// ---- Deaths
+// -------------------------------------------------------------------------------------------------------
 
 struct Times {
   std::atomic<double> death{0};
@@ -214,8 +219,8 @@ TEST_P(DeathTest, IsKnownToAllWithinHalfASecond) {
   Processes job(kSize, [&](int rank) {
     std::atomic<double> told{0};
     ControlChannel channel(options_for(rank, kSize, folder), {{}, [&](const RankFailure& failure) {
-                                                               if (failure.rank == victim) told = now();
-                                                             }});
+                                                                if (failure.rank == victim) told = now();
+                                                              }});
     ++times->ready;
     while (times->ready < kSize) std::this_thread::sleep_for(1ms);
     if (rank == victim) {
@@ -230,7 +235,8 @@ TEST_P(DeathTest, IsKnownToAllWithinHalfASecond) {
     while (times->ready < 2 * kSize - 1) std::this_thread::sleep_for(1ms);
   });
   const std::vector<int> ends = job.wait(30s);
-  for (int rank = 0; rank < kSize; ++rank) EXPECT_EQ(ends[static_cast<size_t>(rank)], rank == victim ? -SIGKILL : 0) << rank;
+  for (int rank = 0; rank < kSize; ++rank)
+    EXPECT_EQ(ends[static_cast<size_t>(rank)], rank == victim ? -SIGKILL : 0) << rank;
 }
 
 TEST_P(DeathTest, OfAStoppedRankIsToldByItsSilence) {
@@ -242,8 +248,8 @@ TEST_P(DeathTest, OfAStoppedRankIsToldByItsSilence) {
     options.timeout = kTimeout;
     std::atomic<double> told{0};
     ControlChannel channel(std::move(options), {{}, [&](const RankFailure& failure) {
-                                                 if (failure.rank == victim) told = now();
-                                               }});
+                                                  if (failure.rank == victim) told = now();
+                                                }});
     ++times->ready;
     if (rank == victim) {
       // Stopped by the test, and later let go: the others have buried it, and it learns that.
@@ -272,8 +278,8 @@ TEST_F(ControlTest, ARankThatGivesUpSaysWhy) {
   Processes job(5, [&](int rank) {
     std::atomic<int> told{-1};
     ControlChannel channel(options_for(rank, 5, folder), {{}, [&](const RankFailure& failure) {
-                                                           if (told < 0) told = failure.rank;
-                                                         }});
+                                                            if (told < 0) told = failure.rank;
+                                                          }});
     if (rank == 3) {
       channel.fail("out of disk");
     } else {
@@ -304,7 +310,8 @@ TEST_F(ControlTest, AChildOfADeadRankDoesNotKeepItAlive) {
   Shared<Times> times;
   Processes job(3, [&](int rank) {
     std::atomic<double> told{0};
-    ControlChannel channel(options_for(rank, 3, folder), {{}, [&](const RankFailure&) { told = told == 0 ? now() : told.load(); }});
+    ControlChannel channel(options_for(rank, 3, folder),
+                           {{}, [&](const RankFailure&) { told = told == 0 ? now() : told.load(); }});
     ++times->ready;
     while (times->ready < 3) std::this_thread::sleep_for(1ms);
     if (rank == 1) {
@@ -323,7 +330,8 @@ TEST_F(ControlTest, AChildOfADeadRankDoesNotKeepItAlive) {
   EXPECT_EQ(job.wait(20s), (std::vector<int>{0, -SIGKILL, 0}));
 }
 
-// ---- Start and end ------------------------------------------------------------------------------------------------
+// ---- Start and end
+// ------------------------------------------------------------------------------------------------
 
 TEST_F(ControlTest, AnIdleJobUsesNoProcessor) {
   Processes job(4, [&](int rank) {

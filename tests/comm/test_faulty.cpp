@@ -47,11 +47,13 @@ TEST(Faulty, DelaysLetMessagesOvertake) {
   std::vector<Request> sends, receives;
   for (int& number : numbers) sends.push_back(ends[0]->isend(1, static_cast<uint64_t>(number), value(number)));
   std::vector<int> got(50, -1);
-  for (int& number : numbers) receives.push_back(ends[1]->irecv(0, static_cast<uint64_t>(number), value(got[static_cast<size_t>(number)])));
+  for (int& number : numbers)
+    receives.push_back(ends[1]->irecv(0, static_cast<uint64_t>(number), value(got[static_cast<size_t>(number)])));
   while (order.size() < numbers.size()) {
     ends[0]->progress();
     for (int i = 0; i < 50; ++i)
-      if (receives[static_cast<size_t>(i)].done() && std::count(order.begin(), order.end(), i) == 0) order.push_back(i);
+      if (receives[static_cast<size_t>(i)].done() && std::count(order.begin(), order.end(), i) == 0)
+        order.push_back(i);
   }
   EXPECT_EQ(got, numbers);
   EXPECT_NE(order, numbers);

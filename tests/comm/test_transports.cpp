@@ -36,7 +36,8 @@ TEST_P(LocalContract, Holds) {
 INSTANTIATE_TEST_SUITE_P(Ranks, LocalContract,
                          testing::Combine(testing::ValuesIn(contract::cases()), testing::Values(1, 2, 3, 5, 8)),
                          [](const auto& info) {
-                           return std::string(std::get<0>(info.param).name) + "_" + std::to_string(std::get<1>(info.param));
+                           return std::string(std::get<0>(info.param).name) + "_" +
+                                  std::to_string(std::get<1>(info.param));
                          });
 
 TEST(LocalTransport, AbortEndsWaitsWithTheReason) {

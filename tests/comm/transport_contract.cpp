@@ -167,7 +167,8 @@ void long_messages_in_flight(Transport& t) {
     requests.push_back(t.irecv(previous, i, {incoming.data() + i * kBytes, kBytes, MemoryKind::kHost, -1}));
   wait_all(t, requests);
   const std::vector<unsigned char> expected = pattern(kBytes, previous, 0);
-  for (size_t i = 0; i < kCount; ++i) EXPECT_EQ(std::memcmp(&incoming[i * kBytes], expected.data(), kBytes), 0) << i;
+  for (size_t i = 0; i < kCount; ++i)
+    EXPECT_EQ(std::memcmp(&incoming[i * kBytes], expected.data(), kBytes), 0) << i;
 }
 
 void all_to_all(Transport& t) {
@@ -182,7 +183,9 @@ void all_to_all(Transport& t) {
   for (auto& data : incoming) receives.push_back(view(data));
   all_to_all_v(t, 3, sends, receives);
   for (int r = 0; r < t.size(); ++r)
-    EXPECT_TRUE(incoming[static_cast<size_t>(r)] == pattern(bytes(r, t.rank()), r, static_cast<uint64_t>(t.rank()))) << r;
+    EXPECT_TRUE(incoming[static_cast<size_t>(r)] ==
+                pattern(bytes(r, t.rank()), r, static_cast<uint64_t>(t.rank())))
+        << r;
 }
 
 void broadcast_from_every_root(Transport& t) {
@@ -195,7 +198,9 @@ void broadcast_from_every_root(Transport& t) {
 }
 
 void gather_of_different_lengths(Transport& t) {
-  const auto blob = [](int rank) { return std::string(static_cast<size_t>(rank * rank * 1000), static_cast<char>('a' + rank)); };
+  const auto blob = [](int rank) {
+    return std::string(static_cast<size_t>(rank * rank * 1000), static_cast<char>('a' + rank));
+  };
   const std::vector<std::string> all = all_gather(t, 12, blob(t.rank()));
   ASSERT_EQ(all.size(), static_cast<size_t>(t.size()));
   for (int r = 0; r < t.size(); ++r) EXPECT_EQ(all[static_cast<size_t>(r)], blob(r)) << r;
@@ -208,7 +213,8 @@ void reduce_in_rank_order(Transport& t) {
   all_reduce(t, 13, view(text), [](BufferView left, BufferView right) {
     auto* to = static_cast<char*>(left.data);
     const auto* from = static_cast<const char*>(right.data);
-    std::memcpy(std::find(to, to + left.bytes, '.'), from, static_cast<size_t>(std::find(from, from + right.bytes, '.') - from));
+    std::memcpy(std::find(to, to + left.bytes, '.'), from,
+                static_cast<size_t>(std::find(from, from + right.bytes, '.') - from));
   });
   EXPECT_EQ(text, std::string("abcdefghijklmnop").substr(0, static_cast<size_t>(t.size())));
 }

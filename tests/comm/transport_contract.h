@@ -1,6 +1,7 @@
 // What every transport owes: one list of cases, run by each back end's test as a program on all its ranks.
 //
-// A case is called on every rank with that rank's transport, and checks with EXPECT. Ranks run the cases in the same order.
+// A case is called on every rank with that rank's transport, and checks with EXPECT. Ranks run the cases in the
+// same order.
 #pragma once
 
 #include <vector>

@@ -28,7 +28,8 @@ TEST(Interfaces, AnAddressThatAnotherHostHasTooIsNone) {
 }
 
 TEST(Interfaces, WithoutACommonNetworkTheFirstMustDo) {
-  EXPECT_EQ(choose_address({kBridge, kSlow, kFast}, {{{"eth0", "203.0.113.9", 24}}, {kBridge}}, ""), kSlow.address);
+  EXPECT_EQ(choose_address({kBridge, kSlow, kFast}, {{{"eth0", "203.0.113.9", 24}}, {kBridge}}, ""),
+            kSlow.address);
 }
 
 TEST(Interfaces, TheUserMayNameOne) {

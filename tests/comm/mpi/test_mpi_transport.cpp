@@ -1,9 +1,11 @@
-// The contract of transports on MPI: this program runs under mpirun, and every rank runs the same tests in the same order.
+// The contract of transports on MPI: this program runs under mpirun, and every rank runs the same tests in the
+// same order.
 //
 //   mpirun -n 3 test_comm_mpi                         MPI initialised by tilewise
-//   mpirun -n 2 test_comm_mpi --initialised-before    by the program, with the least thread support, as some programs do
-//   mpirun -n 3 test_comm_mpi --one-dies              rank 1 is killed; the others must say so before mpirun ends them
-//   PMI_RANK=0 PMI_SIZE=2 test_comm_mpi --foreign     what it looks like when the mpirun is another MPI's
+//   mpirun -n 2 test_comm_mpi --initialised-before    by the program, with the least thread support, as some
+//   programs do mpirun -n 3 test_comm_mpi --one-dies              rank 1 is killed; the others must say so before
+//   mpirun ends them PMI_RANK=0 PMI_SIZE=2 test_comm_mpi --foreign     what it looks like when the mpirun is
+//   another MPI's
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <signal.h>
@@ -159,8 +161,9 @@ int main(int argc, char** argv) {
   if (before) MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
   job = open_mpi();
   few_tags = open_mpi({.most_tags = 3});
-  if (job->rank() != 0) delete testing::UnitTest::GetInstance()->listeners().Release(
-      testing::UnitTest::GetInstance()->listeners().default_result_printer());
+  if (job->rank() != 0)
+    delete testing::UnitTest::GetInstance()->listeners().Release(
+        testing::UnitTest::GetInstance()->listeners().default_result_printer());
   const int result = RUN_ALL_TESTS();
   few_tags->shutdown();
   job->shutdown();
