@@ -6,7 +6,7 @@ import operator
 import numpy
 
 from tilewise import _core
-from tilewise._fallback import Gathered, call
+from tilewise._fallback import Gathered
 from tilewise._namespace import public
 
 ndarray, scalar = _core.ndarray, _core.scalar
@@ -311,21 +311,44 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    simple = all(
-        isinstance(x, (int, float, numpy.integer, numpy.floating)) and not isinstance(x, numpy.longdouble)
-        for x in (start, stop)
-    )
-    simple = simple and all(
-        getattr(x, "dtype", numpy.dtype(float)).itemsize >= 8 or x.dtype.kind in "iu" for x in (start, stop)
-    )
-    wanted = numpy.dtype(float if dtype is None else dtype)
-    if not simple or wanted != numpy.float64:
-        return call("linspace", numpy.linspace, (start, stop, num, endpoint, retstep, dtype, axis), {})
-    result = _core.linspace(float(start), float(stop), num, bool(endpoint), wanted)
-    if not retstep:
-        return result
     steps = num - 1 if endpoint else num
-    return result, (numpy.float64(stop) - numpy.float64(start)) / steps if steps > 0 else numpy.float64("nan")
+    if all(type(x) in (int, float) for x in (start, stop)):
+        result = _core.linspace(float(start), float(stop), num, bool(endpoint), numpy.dtype(float))
+        step = (numpy.float64(stop) - numpy.float64(start)) / steps if steps > 0 else numpy.float64("nan")
+    else:
+        result, step = _linspace_of_arrays(start, stop, num, endpoint, steps)
+    if dtype is not None and numpy.dtype(dtype) != result.dtype:
+        result = _rounded_down(result, numpy.dtype(dtype))
+    if axis != 0:
+        from tilewise import moveaxis
+
+        result = moveaxis(result, 0, axis)
+    return (result, step) if retstep else result
+
+
+def _linspace_of_arrays(start, stop, num, endpoint, steps):
+    """NumPy's own way to compute it, for ends that are arrays or no Python numbers."""
+    start, stop = (x if isinstance(x, _OURS) else asanyarray(x) for x in (start, stop))
+    kind = numpy.result_type(start.dtype, stop.dtype, numpy.float64 if start.dtype.kind in "iub" else start.dtype)
+    kind = numpy.result_type(kind, 0.0)
+    start, stop = start.astype(kind), stop.astype(kind)
+    delta = stop - start
+    result = arange(num, dtype=kind.type(0).real.dtype).reshape((-1,) + (1,) * delta.ndim)
+    step = delta / steps if steps > 0 else numpy.float64("nan")
+    if steps > 0 and (step == 0).any():
+        result = result / steps * delta
+    else:
+        result = result * (step if steps > 0 else delta)
+    result = result + start
+    if endpoint and num > 1:
+        result[-1] = stop
+    return result.astype(kind, copy=False), step
+
+
+def _rounded_down(values, dtype):
+    from tilewise import floor
+
+    return (floor(values) if dtype.kind in "iu" else values).astype(dtype)
 
 
 @public

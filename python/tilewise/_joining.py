@@ -112,6 +112,50 @@ def column_stack(tup):
     return concatenate([a if a.ndim > 1 else a.reshape(-1, 1) for a in arrays], 1)
 
 
+@public
+def block(arrays):
+    depths = set(_depths(arrays, 0))
+    if len(depths) != 1:
+        raise ValueError(
+            f"List depths are mismatched. First element was at depth {min(depths)}, but there is an element at "
+            f"depth {max(depths)}"
+        )
+    (depth,) = depths
+    leaves = list(_leaves(arrays))
+    rank = max([depth, *(a.ndim for a in leaves)])
+    return _block(arrays, depth, rank)
+
+
+def _depths(x, depth):
+    if isinstance(x, tuple):
+        raise TypeError(
+            "arrays is a tuple. Only lists can be used to arrange blocks, and np.block does not allow implicit "
+            "conversion from tuple to ndarray."
+        )
+    if not isinstance(x, list):
+        yield depth
+        return
+    if not x:
+        raise ValueError("List at arrays cannot be empty")
+    for item in x:
+        yield from _depths(item, depth + 1)
+
+
+def _leaves(x):
+    for item in x if isinstance(x, list) else ():
+        yield from _leaves(item)
+    if not isinstance(x, list):
+        yield asanyarray(x)
+
+
+def _block(x, levels, rank):
+    if not isinstance(x, list):
+        x = asanyarray(x)
+        x = x.reshape((1,) * (rank - x.ndim) + x.shape)
+        return x if levels or x.base is not None else x.copy()
+    return concatenate([_block(item, levels - 1, rank) for item in x], -levels)
+
+
 # ---- Splitting
 
 

@@ -7,7 +7,7 @@ import numpy
 
 from tilewise import _core, _ufuncs
 from tilewise._fallback import call
-from tilewise._namespace import set_method
+from tilewise._namespace import NATIVE, set_method
 
 ndarray, scalar = _core.ndarray, _core.scalar
 _TYPE = type  # `view` has a parameter of that name
@@ -142,9 +142,11 @@ def to_device(self, device, /, *, stream=None):
     return self
 
 
-@set_method
 def compress(self, condition, axis=None, out=None):
     return call("compress", numpy.compress, (condition, self, axis, out), {})
+
+
+set_method(compress, native=False)
 
 
 def _resize(self, *new_shape, refcheck=True):
@@ -216,3 +218,5 @@ def _byteswap(self, inplace=False):
 
 
 ndarray.byteswap = _byteswap
+# Written in C++.
+NATIVE.update("ndarray." + name for name in ("astype", "copy", "item", "reshape", "transpose"))

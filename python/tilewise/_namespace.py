@@ -75,7 +75,7 @@ def set_method(function, name=None, native=True):
     name = name or function.__name__
     setattr(_core.ndarray, name, function)
     setattr(_core.scalar, name, function)
-    if native:
+    if native and not name.startswith("_"):
         NATIVE.add(f"ndarray.{name}")
     return function
 

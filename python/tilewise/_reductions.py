@@ -273,3 +273,43 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=_NO, *, where=_NO):
         return result
     out[...] = result
     return out
+
+
+def _nan_deviation(name, a, axis, dtype, out, ddof, keepdims, where, mean, correction):
+    values, missing = _without_nan(a, 0)
+    given = {"dtype": dtype, "out": out, "where": where, "mean": mean}
+    given = {k: v for k, v in given.items() if v is not None and v is not _NO}
+    if missing is None or given:
+        if missing is not None or a.dtype.kind not in "biu":
+            kwargs = {"ddof": ddof} | given | ({} if keepdims is _NO else {"keepdims": keepdims})
+            return call(name, getattr(numpy, name), (a, axis), kwargs)
+        return _deviation(name[3:], a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+    ddof = ddof if correction is _NO else correction
+    present = ~missing
+    count = sum(present, axis, numpy.intp, None, True)
+    with numpy.errstate(invalid="ignore", divide="ignore"):
+        centre = (sum(values, axis, None, None, True) / count).astype(values.dtype)
+        from tilewise import absolute, square
+        from tilewise import where as choose
+
+        apart = choose(missing, values.dtype.type(0), values - centre)
+        squares = square(absolute(apart)) if values.dtype.kind == "c" else square(apart)
+        count = sum(present, axis, numpy.intp, None, keepdims)
+        total = sum(squares, axis, None, None, keepdims)
+        left = count - ddof
+        result = (total / left).astype(total.dtype)
+        if (left <= 0).any():
+            warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=3)
+            result = choose(left <= 0, total.dtype.type("nan"), result)
+            result = result if result.ndim else result[()]
+    return result if name == "nanvar" else _ufuncs.get(numpy.sqrt)(result)
+
+
+@public
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=_NO, *, where=_NO, mean=_NO, correction=_NO):
+    return _nan_deviation("nanvar", asanyarray(a), axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+@public
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=_NO, *, where=_NO, mean=_NO, correction=_NO):
+    return _nan_deviation("nanstd", asanyarray(a), axis, dtype, out, ddof, keepdims, where, mean, correction)

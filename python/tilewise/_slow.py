@@ -89,6 +89,14 @@ def binary(name, a, b, in_place):
     other = b if isinstance(a, _OURS) else a
     if foreign(other) and not in_place and _gives_up(other):
         return NotImplemented
+    if (
+        name in ("equal", "not_equal")
+        and (other is None or isinstance(other, (str, bytes)))
+        and _plain(a if other is b else b)
+    ):
+        from tilewise import full
+
+        return full(numpy.shape(a if other is b else b), name == "not_equal")
     if name == "matmul":
         from tilewise import matmul
 

@@ -154,10 +154,25 @@ def test_repeating():
     raises_the_same(lambda xp: xp.repeat(a, -1))
 
 
-@pytest.mark.parametrize("mode", ["constant", "edge", "wrap", "reflect", "symmetric", "linear_ramp", "mean"])
-@pytest.mark.parametrize("width", [1, (1, 2), ((1, 0), (0, 2)), ((0, 0), (2, 1)), 4], ids=str)
-def test_pad(mode, width):
-    both(lambda xp: xp.pad(xp.asarray(sample((3, 4))), width, mode))
+MODES = ["constant", "edge", "wrap", "reflect", "symmetric", "linear_ramp", "maximum", "minimum", "mean", "median"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("width", [1, (1, 2), ((1, 0), (0, 2)), ((0, 0), (2, 1)), 4, ((9, 2), (0, 11))], ids=str)
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+def test_pad(mode, width, dtype):
+    both(lambda xp: xp.pad(xp.asarray(sample((3, 4), dtype)), width, mode))
+
+
+@pytest.mark.parametrize("width", [1, 5, (2, 9)])
+def test_pad_options(width):
+    a = sample((4, 3))
+    for mode in ("reflect", "symmetric"):
+        both(lambda xp, mode=mode: xp.pad(xp.asarray(a), width, mode, reflect_type="odd"))
+        both(lambda xp, mode=mode: xp.pad(xp.asarray(a)[:1], width, mode))
+    both(lambda xp: xp.pad(xp.asarray(a), width, "linear_ramp", end_values=(5, -4)))
+    for mode in ("maximum", "minimum", "mean"):
+        both(lambda xp, mode=mode: xp.pad(xp.asarray(a), width, mode, stat_length=2))
 
 
 def test_pad_values():

@@ -1,0 +1,248 @@
+"""tilewise.native is true: every name in it runs, in the forms listed here, while fallbacks are errors."""
+
+import numpy
+import pytest
+import tilewise
+from compare import both, sample
+from tilewise import _settings
+
+A = sample((3, 4), "float64", 1)
+B = sample((3, 4), "float64", 2)
+S = sample((4, 4), "float64", 3)
+C = sample((2, 3, 4), "float32", 4)
+Z = sample((3, 4), "complex128", 5)
+M = sample((3, 4), "bool", 6)
+N = numpy.where(M, A, numpy.nan)
+
+
+def reductions(name, *more):
+    """The forms of a reduction's arguments."""
+    forms = [{}, {"axis": 0}, {"axis": (0, 1)}, {"axis": -1, "keepdims": True}, *more]
+    return [lambda xp, f=form: getattr(xp, name)(xp.asarray(A), **f) for form in forms]
+
+
+# name -> calls. Those of ufuncs and methods are made below.
+CALLS = {
+    "empty": [lambda xp: xp.empty((2, 3), "int8") * 0],
+    "zeros": [lambda xp: xp.zeros((2, 3)), lambda xp: xp.zeros(3, complex, "F")],
+    "ones": [lambda xp: xp.ones((2, 3), order="F"), lambda xp: xp.ones(2, "int8")],
+    "full": [lambda xp: xp.full((2, 3), 7.5), lambda xp: xp.full(3, [1, 2, 3], "int16")],
+    "empty_like": [lambda xp: xp.empty_like(xp.asarray(A)) * 0],
+    "zeros_like": [lambda xp: xp.zeros_like(xp.asarray(A).T), lambda xp: xp.zeros_like(A, "int8", shape=(2,))],
+    "ones_like": [lambda xp: xp.ones_like(xp.asarray(A), dtype="f4")],
+    "full_like": [lambda xp: xp.full_like(xp.asarray(A), 3, order="F")],
+    "array": [
+        lambda xp: xp.array([[1, 2], [3, 4]], "f4", ndmin=3),
+        lambda xp: xp.array(xp.asarray(A), copy=True, order="F"),
+    ],
+    "asarray": [lambda xp: xp.asarray([1, 2.5]), lambda xp: xp.asarray(xp.asarray(A), "int8", "C")],
+    "asanyarray": [lambda xp: xp.asanyarray((1, 2))],
+    "ascontiguousarray": [lambda xp: xp.ascontiguousarray(xp.asarray(A).T)],
+    "asfortranarray": [lambda xp: xp.asfortranarray(xp.asarray(A))],
+    "asarray_chkfinite": [lambda xp: xp.asarray_chkfinite(xp.asarray(A))],
+    "copy": [lambda xp: xp.copy(xp.asarray(A)), lambda xp: xp.copy(xp.asarray(A).T, "F")],
+    "fromfunction": [lambda xp: xp.fromfunction(lambda i, j: i + 2 * j, (3, 4), dtype=int)],
+    "from_dlpack": [lambda xp: xp.from_dlpack(numpy.arange(3.0))],
+    "arange": [lambda xp: xp.arange(5), lambda xp: xp.arange(1, 9, 2.5, dtype="f4")],
+    "linspace": [
+        lambda xp: xp.linspace(0, 1, 7),
+        lambda xp: xp.linspace(0, 9, 4, endpoint=False, retstep=True, dtype=int),
+        lambda xp: xp.linspace(xp.asarray([0.0, 1.0]), 5, 6, axis=1),
+    ],
+    "eye": [lambda xp: xp.eye(3, 4, 1, "int8")],
+    "identity": [lambda xp: xp.identity(3)],
+    "indices": [lambda xp: xp.indices((2, 3)), lambda xp: xp.indices((2, 3), "f4", sparse=True)],
+    "meshgrid": [lambda xp: xp.meshgrid(xp.arange(3), xp.arange(2.0), indexing="ij", sparse=True, copy=False)],
+    "tri": [lambda xp: xp.tri(3, 4, -1)],
+    "tril": [lambda xp: xp.tril(xp.asarray(C), 1)],
+    "triu": [lambda xp: xp.triu(xp.asarray(A), -1)],
+    "diag": [lambda xp: xp.diag(xp.asarray(A[0]), 1), lambda xp: xp.diag(xp.asarray(A), -1)],
+    "diagflat": [lambda xp: xp.diagflat(xp.asarray(A[:2, :2]))],
+    "reshape": [lambda xp: xp.reshape(xp.asarray(A), (4, -1)), lambda xp: xp.reshape(xp.asarray(A), 12, order="F")],
+    "ravel": [lambda xp, o=o: xp.ravel(xp.asarray(A).T, o) for o in "CFAK"],
+    "transpose": [lambda xp: xp.transpose(xp.asarray(C), (1, 2, 0))],
+    "permute_dims": [lambda xp: xp.permute_dims(xp.asarray(C), (1, 2, 0))],
+    "matrix_transpose": [lambda xp: xp.matrix_transpose(xp.asarray(C))],
+    "swapaxes": [lambda xp: xp.swapaxes(xp.asarray(C), 0, 2)],
+    "moveaxis": [lambda xp: xp.moveaxis(xp.asarray(C), 0, -1)],
+    "rollaxis": [lambda xp: xp.rollaxis(xp.asarray(C), 2)],
+    "expand_dims": [lambda xp: xp.expand_dims(xp.asarray(A), (0, 2))],
+    "squeeze": [lambda xp: xp.squeeze(xp.asarray(A)[:1], 0)],
+    "atleast_1d": [lambda xp: xp.atleast_1d(3.0, xp.asarray(A))],
+    "atleast_2d": [lambda xp: xp.atleast_2d(xp.arange(3))],
+    "atleast_3d": [lambda xp: xp.atleast_3d(xp.asarray(A))],
+    "broadcast_to": [lambda xp: xp.broadcast_to(xp.arange(4), (3, 4))],
+    "broadcast_arrays": [lambda xp: xp.broadcast_arrays(xp.arange(4), xp.asarray(A))],
+    "diagonal": [lambda xp: xp.diagonal(xp.asarray(C), 1, 1, 2)],
+    "flip": [lambda xp: xp.flip(xp.asarray(C), (0, 2))],
+    "fliplr": [lambda xp: xp.fliplr(xp.asarray(A))],
+    "flipud": [lambda xp: xp.flipud(xp.asarray(A))],
+    "rot90": [lambda xp: xp.rot90(xp.asarray(C), 3, (0, 2))],
+    "roll": [lambda xp: xp.roll(xp.asarray(C), (1, -2), (0, 2)), lambda xp: xp.roll(xp.asarray(A), 5)],
+    "concatenate": [
+        lambda xp: xp.concatenate([xp.asarray(A), B], 1),
+        lambda xp: xp.concatenate([A, B], None, dtype="f4"),
+    ],
+    "concat": [lambda xp: xp.concat([xp.asarray(A), B], axis=0)],
+    "stack": [lambda xp: xp.stack([xp.asarray(A), B], -1)],
+    "vstack": [lambda xp: xp.vstack([xp.asarray(A), B[0]])],
+    "hstack": [lambda xp: xp.hstack([xp.asarray(A), B])],
+    "dstack": [lambda xp: xp.dstack([xp.asarray(A), B])],
+    "column_stack": [lambda xp: xp.column_stack([xp.asarray(A), B[:, 0]])],
+    "block": [lambda xp: xp.block([[xp.asarray(A), B], [B, A]])],
+    "split": [lambda xp: xp.split(xp.asarray(A), 2, 1)],
+    "array_split": [lambda xp: xp.array_split(xp.asarray(A), 3, 1)],
+    "hsplit": [lambda xp: xp.hsplit(xp.asarray(A), 2)],
+    "vsplit": [lambda xp: xp.vsplit(xp.asarray(A), [1])],
+    "dsplit": [lambda xp: xp.dsplit(xp.asarray(C), 2)],
+    "unstack": [lambda xp: xp.unstack(xp.asarray(A), axis=1)],
+    "tile": [lambda xp: xp.tile(xp.asarray(A), (2, 1, 3))],
+    "repeat": [lambda xp: xp.repeat(xp.asarray(A), 3, 0), lambda xp: xp.repeat(xp.asarray(A), 2)],
+    "resize": [lambda xp: xp.resize(xp.asarray(A), (5, 5))],
+    "append": [lambda xp: xp.append(xp.asarray(A), B, 0)],
+    "pad": [
+        lambda xp, m=m: xp.pad(xp.asarray(A), ((1, 6), (2, 0)), m)
+        for m in ("constant", "edge", "wrap", "reflect", "symmetric", "linear_ramp", "maximum", "minimum", "mean")
+    ],
+    "mean": reductions("mean", {"dtype": "f4"}, {"where": M}),
+    "var": reductions("var", {"ddof": 1}, {"where": M}),
+    "std": reductions("std", {"correction": 1}),
+    "sum": reductions("sum", {"dtype": "f4"}, {"where": M, "initial": 2}),
+    "prod": reductions("prod", {"where": M}),
+    **{name: reductions(name, {"where": M, "initial": 1}) for name in ("max", "min", "amax", "amin")},
+    **{name: reductions(name, {"where": M}) for name in ("any", "all")},
+    "ptp": reductions("ptp"),
+    "count_nonzero": reductions("count_nonzero"),
+    "argmax": [lambda xp: xp.argmax(xp.asarray(A)), lambda xp: xp.argmax(xp.asarray(A).T, 1, keepdims=True)],
+    "argmin": [lambda xp: xp.argmin(xp.asarray(A).T), lambda xp: xp.argmin(xp.asarray(A), axis=0)],
+    "trace": [lambda xp: xp.trace(xp.asarray(C), 1, 1, 2)],
+    "average": [lambda xp: xp.average(xp.asarray(A), 0, abs(B)), lambda xp: xp.average(xp.asarray(A))],
+    **{
+        name: [
+            lambda xp, n=name: getattr(xp, n)(xp.asarray(N)),
+            lambda xp, n=name: getattr(xp, n)(xp.asarray(N), 1, keepdims=True),
+        ]
+        for name in ("nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanvar", "nanstd")
+    },
+    "matmul": [lambda xp: xp.matmul(xp.asarray(C), S), lambda xp: xp.matmul(A, S, out=xp.zeros((3, 4)))],
+    "dot": [lambda xp: xp.dot(xp.asarray(A), S), lambda xp: xp.dot(xp.asarray(A), S[0])],
+    "vdot": [lambda xp: xp.vdot(xp.asarray(Z), Z)],
+    "inner": [lambda xp: xp.inner(xp.asarray(A), B)],
+    "outer": [lambda xp: xp.outer(xp.asarray(A), B)],
+    "tensordot": [lambda xp: xp.tensordot(xp.asarray(A), C, ([0, 1], [1, 2]))],
+    "vecdot": [lambda xp: xp.vecdot(xp.asarray(A), B)],
+    "matvec": [lambda xp: xp.matvec(xp.asarray(C), S[0])],
+    "vecmat": [lambda xp: xp.vecmat(xp.asarray(S[0]), S)],
+    "kron": [lambda xp: xp.kron(xp.asarray(A), B)],
+    "linalg.norm": [
+        lambda xp: xp.linalg.norm(xp.asarray(A)),
+        lambda xp: xp.linalg.norm(xp.asarray(A), 1, 1),
+        lambda xp: xp.linalg.norm(xp.asarray(Z), axis=0, keepdims=True),
+    ],
+    "lib.stride_tricks.sliding_window_view": [
+        lambda xp: xp.lib.stride_tricks.sliding_window_view(xp.asarray(A), (2, 2))
+    ],
+    "lib.stride_tricks.as_strided": [lambda xp: xp.lib.stride_tricks.as_strided(xp.arange(6.0), (3, 2), (8, 24))],
+    "where": [lambda xp: xp.where(xp.asarray(M), A, 0)],
+    "copyto": [lambda xp: (a := xp.asarray(A).copy(), xp.copyto(a, 3, where=M))[0]],
+    "clip": [lambda xp: xp.clip(xp.asarray(A), -1, B), lambda xp: xp.clip(xp.asarray(A), max=1)],
+    "round": [lambda xp: xp.round(xp.asarray(A), 1), lambda xp: xp.round(xp.asarray(Z))],
+    "around": [lambda xp: xp.around(xp.asarray(A), -1)],
+    "fix": [lambda xp: xp.fix(xp.asarray(A))],
+    "real": [lambda xp: xp.real(xp.asarray(Z))],
+    "imag": [lambda xp: xp.imag(xp.asarray(Z)), lambda xp: xp.imag(xp.asarray(A))],
+    "angle": [lambda xp: xp.angle(xp.asarray(Z), deg=True)],
+    "select": [lambda xp: xp.select([xp.asarray(M), A > 0], [A, B], 7)],
+    "isclose": [lambda xp: xp.isclose(xp.asarray(A), B, equal_nan=True)],
+    "allclose": [lambda xp: xp.allclose(xp.asarray(A), A)],
+    "array_equal": [lambda xp: xp.array_equal(xp.asarray(A), A)],
+    "array_equiv": [lambda xp: xp.array_equiv(xp.asarray(A), A[0])],
+    "diff": [lambda xp: xp.diff(xp.asarray(A), 2, 0, prepend=0)],
+    "ediff1d": [lambda xp: xp.ediff1d(xp.asarray(A))],
+    "shape": [lambda xp: xp.shape(xp.asarray(A))],
+    "ndim": [lambda xp: xp.ndim(xp.asarray(A))],
+    "size": [lambda xp: xp.size(xp.asarray(A), 1)],
+    "isscalar": [lambda xp: xp.isscalar(xp.asarray(A).sum())],
+    "iscomplex": [lambda xp: xp.iscomplex(xp.asarray(Z))],
+    "isreal": [lambda xp: xp.isreal(xp.asarray(A))],
+    "shares_memory": [lambda xp: xp.shares_memory(a := xp.asarray(A).copy(), a[1:])],
+    "may_share_memory": [lambda xp: xp.may_share_memory(xp.asarray(A).copy(), xp.asarray(A).copy())],
+}
+METHODS = {
+    "all": (),
+    "any": (),
+    "argmax": (),
+    "argmin": (),
+    "clip": (-1, 1),
+    "conj": (),
+    "conjugate": (),
+    "diagonal": (1,),
+    "dot": (S,),
+    "max": (0,),
+    "mean": (1,),
+    "min": (),
+    "prod": (),
+    "ravel": ("F",),
+    "repeat": (2, 1),
+    "round": (1,),
+    "squeeze": (),
+    "std": (),
+    "sum": (0,),
+    "swapaxes": (0, 1),
+    "trace": (),
+    "var": (),
+    "flatten": (),
+    "fill": (3,),
+    "tolist": (),
+    "tobytes": (),
+    "view": ("int64",),
+    "to_device": ("cpu",),
+    "astype": ("f4",),
+    "copy": ("F",),
+    "item": (1, 2),
+    "reshape": (2, -1),
+    "transpose": (1, 0),
+}
+
+
+@pytest.fixture(autouse=True)
+def fallbacks_are_errors(monkeypatch):
+    monkeypatch.setattr(_settings, "fallback", "error")
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_function(name):
+    for call in CALLS[name]:
+        both(call, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_method(name):
+    both(lambda xp: getattr(xp.asarray(A), name)(*METHODS[name]), rtol=1e-12)
+
+
+def is_ufunc(name):
+    return isinstance(getattr(numpy, name.partition(".")[0], None), numpy.ufunc) and name != "matmul"
+
+
+def test_every_native_name_is_tried():
+    """Ufuncs are tried for all their loops in test_ufuncs.py, which no fallback can serve: it would be counted."""
+    tried = set(CALLS) | {f"ndarray.{name}" for name in METHODS}
+    assert sorted(name for name in tilewise.native if name not in tried and not is_ufunc(name)) == []
+    assert sorted(name for name in CALLS if name not in tilewise.native) == []
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", sorted(name for name in tilewise.native if is_ufunc(name)))
+def test_ufunc(name):
+    function = getattr(numpy, name)
+    for letters in ("dd"[: function.nin], "ll"[: function.nin]):
+        try:
+            want = function(*[sample((3, 4), letter, k) for k, letter in enumerate(letters)])
+        except (TypeError, ValueError):
+            continue
+        if want is not None:
+            both(
+                lambda xp, ls=letters: getattr(xp, name)(*[xp.asarray(sample((3, 4), t, k)) for k, t in enumerate(ls)]),
+                rtol=1e-12,
+            )
