@@ -1,5 +1,7 @@
 #include "comm/mpi/mpi_transport.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -15,7 +17,7 @@ constexpr std::chrono::seconds kFlushAtMost{20};
 }  // namespace
 
 MpiTransport::MpiTransport(const MpiOptions& options)
-    : session_(open_session(options.program_calls_mpi)), state_(new State) {
+    : owner_(getpid()), session_(open_session(options.program_calls_mpi)), state_(new State) {
   self_ = std::move(make_local(1)[0]);
   payload_tags_ = static_cast<uint64_t>(session_.largest_tag);
   if (options.most_tags > 0) payload_tags_ = std::min(payload_tags_, static_cast<uint64_t>(options.most_tags));
@@ -24,7 +26,8 @@ MpiTransport::MpiTransport(const MpiOptions& options)
 }
 
 MpiTransport::~MpiTransport() {
-  abort("the transport was closed");
+  // In a forked child the lock may be held for ever, by a thread that the child does not have.
+  if (getpid() == owner_) abort("the transport was closed");
   // Without an orderly end MPI may still hold our memory, and finalising could wait for the dead: both are left as
   // they are.
   if (shut_down_) delete state_;
@@ -288,8 +291,9 @@ void MpiTransport::test_parts() {
   std::vector<MPI_Request>& requests = state_->requests;
   std::vector<std::shared_ptr<Transfer>>& transfers = state_->transfers;
   if (requests.empty()) return;
-  std::vector<int> finished(requests.size());
-  std::vector<MPI_Status> statuses(requests.size());
+  std::vector<int>& finished = finished_;
+  std::vector<MPI_Status>& statuses = statuses_;
+  if (finished.size() < requests.size()) finished.resize(requests.size()), statuses.resize(requests.size());
   int count = 0;
   const int code =
       MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, finished.data(), statuses.data());

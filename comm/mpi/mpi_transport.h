@@ -13,6 +13,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <sys/types.h>
 
 #include <array>
 #include <atomic>
@@ -106,6 +107,7 @@ class MpiTransport : public Transport {
   std::unique_ptr<Slot> take_slot();
   void flush_before_end();
 
+  const pid_t owner_;
   MpiSession session_;
   std::unique_ptr<Transport> self_;  // messages to oneself never reach MPI
   uint64_t payload_tags_ = 0;        // how many MPI tags payloads may use
@@ -120,6 +122,8 @@ class MpiTransport : public Transport {
   MatchTable<ArrivedPtr> unfetched_;     // long messages again, by (peer, payload tag)
   std::vector<uint64_t> payloads_sent_;  // to each peer
   std::vector<std::unique_ptr<Slot>> free_slots_;
+  std::vector<int> finished_;  // of test_parts, kept for their memory
+  std::vector<MPI_Status> statuses_;
 };
 
 }  // namespace tilewise::comm

@@ -1,8 +1,30 @@
 #include "comm/mpi/session.h"
 
+#include <csignal>
+
 #include "runtime/base/error.h"
 
 namespace tilewise::comm {
+
+namespace {
+
+// Threads that MPI starts meanwhile take none of the signals that are meant for the program.
+class OnlyHere {
+ public:
+  OnlyHere() {
+    sigset_t ours;
+    sigemptyset(&ours);
+    for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH})
+      sigaddset(&ours, number);
+    pthread_sigmask(SIG_BLOCK, &ours, &before_);
+  }
+  ~OnlyHere() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
 
 std::string mpi_error(int code, const char* call) {
   char text[MPI_MAX_ERROR_STRING + 1] = "unknown error";
@@ -26,6 +48,7 @@ MpiSession open_session(bool shared) {
     // Our calls come from one thread at a time, under a lock; more is needed only when the program's own calls run
     // beside.
     const int wanted = shared ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED;
+    const OnlyHere signals;
     check_mpi(MPI_Init_thread(nullptr, nullptr, wanted, &session.thread_level), "MPI_Init_thread");
     session.initialised_here = true;
   } else {
