@@ -34,13 +34,8 @@ void Arena::grow() {
   overflow_ = 0;
 }
 
-char* Arena::bytes(int64_t count) {
-  count = (std::max<int64_t>(count, 1) + 63) / 64 * 64;
-  if (used_ + count <= size_) {
-    char* p = main_.get() + used_;
-    used_ += count;
-    return p;
-  }
+char* Arena::more(int64_t count) {
+  count = std::max<int64_t>(count, 64);
   overflow_ += count;
   extra_.push_back(make(count));
   return extra_.back().get();

@@ -27,7 +27,13 @@ class Arena {
     int64_t used_;
   };
 
-  char* bytes(int64_t count);
+  char* bytes(int64_t count) {
+    count = (count + 63) & ~int64_t{63};
+    if (used_ + count > size_) return more(count);
+    char* p = main_.get() + used_;
+    used_ += count;
+    return p;
+  }
   template <class T>
   T* array(int64_t count) {
     return reinterpret_cast<T*>(bytes(count * static_cast<int64_t>(sizeof(T))));
@@ -39,6 +45,7 @@ class Arena {
   };
   using Chunk = std::unique_ptr<char, Free>;
   static Chunk make(int64_t size);
+  char* more(int64_t count);
   // Makes the main chunk hold what was wanted, up to a few MiB.
   void grow();
 

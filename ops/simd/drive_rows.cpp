@@ -16,7 +16,7 @@ namespace {
 using partition::kLanes;
 using partition::kLaneUnit;
 
-constexpr float kPieceWork = 1 << 18;    // additions worth a piece
+constexpr float kPieceWork = 1 << 20;    // additions worth a piece
 constexpr int64_t kLongPiece = 1 << 16;  // elements of a piece of a long row
 constexpr int64_t kInline = 1 << 17;     // additions that one thread does at once
 
@@ -148,7 +148,7 @@ class RowWorker final : public Sink {
 // Elements for one piece, so that it is worth handing over.
 int64_t piece_elements(const Plan& plan) {
   const float cost = std::max(plan.cost, 1.0f) + static_cast<float>(plan.program.accesses.size());
-  return std::max<int64_t>(static_cast<int64_t>(kPieceWork / cost), 4096);
+  return std::clamp<int64_t>(static_cast<int64_t>(kPieceWork / cost), 1 << 14, 1 << 17);
 }
 
 // Long rows: each is cut along the tree, and its pieces' nodes are joined at the end.
@@ -204,7 +204,9 @@ void drive_rows(const Geometry& g, Parallel& parallel) {
   const Plan& plan = *g.plan;
   const float work = (plan.cost + 1) * static_cast<float>(g.elements());
   const bool alone = work < kInline || parallel.width() == 1;
-  const int64_t grain = piece_elements(plan);
+  // Several pieces a core, where there is so much work.
+  const int64_t share = g.elements() / (4 * parallel.width());
+  const int64_t grain = std::min(piece_elements(plan), std::max<int64_t>(share, 1 << 12));
   const bool cut_rows = plan.phases() == 1 && !alone && g.n >= 2 * grain && !g.batched;
   if (cut_rows && plan.reductions.empty()) return drive_columns(g, parallel, grain);
   if (cut_rows && g.n > 2 * kLongPiece) return drive_long_rows(g, parallel);

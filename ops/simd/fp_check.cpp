@@ -15,28 +15,9 @@ namespace {
 constexpr int64_t kChunk = 64;
 
 // Whether a result is NaN or infinite, or (tiny) zero or subnormal.
-template <class Bits, int kMantissa>
-bool rare(const char* p, int64_t count, bool tiny) {
-  constexpr Bits top = static_cast<Bits>(~Bits{0}) >> 1 & static_cast<Bits>(~((Bits{1} << kMantissa) - 1));
-  Bits found = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    Bits bits;
-    std::memcpy(&bits, p + i * sizeof bits, sizeof bits);
-    bits &= top;
-    found |= static_cast<Bits>(bits == top) | static_cast<Bits>(tiny & (bits == 0));
-  }
-  return found != 0;
-}
-
 bool rare_results(DType type, const char* p, int64_t count, bool tiny) {
-  switch (type) {
-    case DType::kFloat16: return rare<uint16_t, 10>(p, count, tiny);
-    case DType::kFloat32: return rare<uint32_t, 23>(p, count, tiny);
-    case DType::kFloat64: return rare<uint64_t, 52>(p, count, tiny);
-    case DType::kComplex64: return rare<uint32_t, 23>(p, 2 * count, tiny);
-    case DType::kComplex128: return rare<uint64_t, 52>(p, 2 * count, tiny);
-    default: return true;
-  }
+  if (!is_float(type) && !is_complex(type)) return true;
+  return find_rare_kernel(itemsize(real_of(type)))(p, is_complex(type) ? 2 * count : count, tiny);
 }
 
 }  // namespace
@@ -46,6 +27,7 @@ uint8_t explicit_fp_flags(const Step& step, const Call& call, int64_t count) {
   const DType type = info.result_type(step.dtype);
   const int size = itemsize(type);
   uint8_t flags = 0;
+  if (!rare_results(type, call.out, count, step.fp & Tiny)) return 0;
   alignas(64) char scalars[3][kChunk * 16];
   alignas(64) char result[kChunk * 16];
   int sizes[3] = {};

@@ -37,7 +37,8 @@ bool constant_over_rows(const Geometry& g, int a) {
 }
 
 AccessPlace place(const Geometry& g, int a, const Access& access) {
-  AccessPlace p;
+  AccessPlace p{};
+  p.mode = Mode::kGather;
   p.base = g.launch->operands[a].base;
   p.inner = g.n == 1 && !g.batched ? access.itemsize : g.stride(a, g.last);
   p.itemsize = access.itemsize;
@@ -84,8 +85,8 @@ Geometry make_geometry(const Plan& plan, const Launch& launch, int row_axis) {
     break;
   }
   g.one_block_rows = g.n <= g.block;
-  g.access.resize(static_cast<int>(plan.program.accesses.size()));
-  for (int a = 0; a < g.access.size(); ++a) g.access[a] = place(g, a, plan.program.accesses[a]);
+  for (size_t a = 0; a < plan.program.accesses.size(); ++a)
+    g.access.push_back(place(g, static_cast<int>(a), plan.program.accesses[a]));
   return g;
 }
 

@@ -18,11 +18,10 @@ enum class Mode : uint8_t {
 };
 
 struct AccessPlace {
-  Mode mode = Mode::kGather;
-  bool used = false;
-  char* base = nullptr;
-  int64_t inner = 0;      // stride of the innermost axis
-  int itemsize = 0;
+  Mode mode;
+  int32_t itemsize;
+  char* base;
+  int64_t inner;  // stride of the innermost axis
 };
 
 struct Geometry {
@@ -37,7 +36,7 @@ struct Geometry {
   int64_t block = 0;       // elements of a block at most
   int64_t rows_per_block = 1;
   bool one_block_rows = true;  // a row fits a block
-  SmallVec<AccessPlace, 12> access;
+  SmallVec<AccessPlace, 8> access;
 
   int64_t stride(int a, int axis) const {
     const Dims& s = launch->operands[a].strides;

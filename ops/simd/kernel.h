@@ -55,6 +55,10 @@ struct LaneKernel {
 // fn members are null where the operation has no special kernel; reduce.cpp then builds on the row's own.
 LaneKernel find_lane_kernel(Opcode op, DType dtype);
 
+// Whether any of `count` floats (any type of 2, 4 or 8 bytes) is NaN or infinite, or, if `tiny`, zero or subnormal.
+using RareKernel = bool (*)(const void* values, int64_t count, bool tiny);
+RareKernel find_rare_kernel(int itemsize);
+
 // The best of `count` values and its first position in them, where they beat *best; *at < 0: there is none yet.
 using ArgKernel = void (*)(const void* values, int64_t count, void* best, int64_t* at);
 ArgKernel find_arg_kernel(DType dtype, bool smallest);

@@ -1,5 +1,5 @@
-// Where the least or greatest value of a block stands, and the squared deviations of moments: two passes over values in
-// the first-level cache each.
+// Passes over values in the first-level cache: where the least or greatest stands, squared deviations for moments, and
+// whether there are values that floating-point warnings may be about.
 #include "ops/simd/families.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -116,7 +116,36 @@ void deviations(void* lanes, const void* values, int64_t steps, const void* mean
   }
 }
 
+// Exponent bits all ones (or all zeros); the last vector overlaps the one before.
+template <class T, int kMantissa>
+bool rare(const void* values, int64_t count, bool tiny) {
+  const Full<T> d;
+  const int64_t n = static_cast<int64_t>(hn::Lanes(d));
+  constexpr T kTop = static_cast<T>(static_cast<T>(~T{0}) >> 1 & static_cast<T>(~((T{1} << kMantissa) - 1)));
+  const T* v = static_cast<const T*>(values);
+  if (count < n) {
+    for (int64_t i = 0; i < count; ++i) {
+      const T exponent = v[i] & kTop;
+      if (exponent == kTop || (tiny && exponent == 0)) return true;
+    }
+    return false;
+  }
+  const auto top = hn::Set(d, kTop), other = tiny ? hn::Zero(d) : top;
+  auto found = hn::Zero(d);
+  const auto look = [&](int64_t i) HWY_ATTR {
+    const auto exponent = hn::And(hn::LoadU(d, v + i), top);
+    found = hn::Or(found, hn::VecFromMask(d, hn::Or(hn::Eq(exponent, top), hn::Eq(exponent, other))));
+  };
+  for (int64_t i = 0; i + n <= count; i += n) look(i);
+  look(count - n);
+  return !hn::AllTrue(d, hn::Eq(found, hn::Zero(d)));
+}
+
 }  // namespace
+
+RareKernel find_rare(int itemsize) {
+  return itemsize == 2 ? &rare<uint16_t, 10> : itemsize == 4 ? &rare<uint32_t, 23> : &rare<uint64_t, 52>;
+}
 
 ArgKernel find_arg(DType dtype, bool smallest) {
   switch (dtype) {
@@ -141,6 +170,8 @@ HWY_AFTER_NAMESPACE();
 namespace tilewise::ops::simd {
 HWY_EXPORT(find_arg);
 HWY_EXPORT(find_deviations);
+HWY_EXPORT(find_rare);
+RareKernel find_rare_kernel(int itemsize) { return HWY_DYNAMIC_DISPATCH(find_rare)(itemsize); }
 ArgKernel find_arg_kernel(DType dtype, bool smallest) { return HWY_DYNAMIC_DISPATCH(find_arg)(dtype, smallest); }
 DeviationKernel find_deviation_kernel(DType dtype) { return HWY_DYNAMIC_DISPATCH(find_deviations)(dtype); }
 }  // namespace tilewise::ops::simd

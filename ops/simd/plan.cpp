@@ -143,7 +143,7 @@ class Planner {
       plan_.cost += 1;
     } else {
       step.kernel = find_kernel(instr.op, instr.dtype);
-      step.fp = row(instr.op).fp;
+      step.fp = fp_for(row(instr.op).fp, row(instr.op).ulp, instr.dtype);
       plan_.cost += op_info(instr.op).cost;
     }
     if (step.kind == StepKind::kCompute) {
@@ -192,6 +192,8 @@ class Planner {
 
   void choose_block() {
     int widest = 1;
+    for (const Value& v : plan_.values)
+      plan_.splats += v.kind == ValueKind::kParam || v.kind == ValueKind::kLoad || v.kind == ValueKind::kIndex;
     for (const Value& v : plan_.values)
       if (v.kind != ValueKind::kNothing) widest = std::max(widest, v.itemsize);
     plan_.block = plan_.computes ? std::min(kMaxBlock, kBlockBytes / widest) : kMaxBlock;

@@ -61,6 +61,7 @@ struct Plan {
   std::vector<uint8_t> register_crosses;  // holds a value that crosses phases
   int quantum = 1;                      // counts are padded to a multiple of this
   int64_t block = 0;                    // elements
+  int splats = 0;                       // values that may be one element for a whole block
   bool computes = false;                // has kernels to run
   bool supported = true;                // else the reference interpreter runs it
   float cost = 0;                       // of an element, in additions

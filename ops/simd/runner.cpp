@@ -27,20 +27,31 @@ Runner::Runner(const Geometry& geometry, Arena& arena, int64_t crossing, Sink* s
   const int values = static_cast<int>(plan_.values.size());
   const int steps = static_cast<int>(plan_.steps.size());
   registers_ = arena.array<char*>(registers);
+  int64_t bytes = 0;
+  for (int r = 0; r < registers; ++r) bytes += register_size(r);
+  char* at = arena.bytes(bytes);
   for (int r = 0; r < registers; ++r) {
-    const int64_t elements = plan_.register_crosses[r] ? crossing_ : g_.block;
-    registers_[r] = arena.bytes((elements + kMaxQuantum) * plan_.register_bytes[r] + kStagger);
+    registers_[r] = at;
+    at += register_size(r);
   }
-  bound_ = arena.array<Bound>(steps);
-  homes_ = arena.array<uint16_t>(values);
-  fixed_ = arena.array<char*>(values);
-  travellers_ = arena.array<uint16_t>(values);
-  scalar_ = arena.array<bool>(values);
-  forced_ = arena.array<bool>(accesses_);
-  cursors_ = arena.array<const char*>(accesses_ + registers);
-  row_base_ = arena.array<const char*>(accesses_);
-  splat_of_ = arena.array<const char*>(accesses_);
-  patches_ = arena.array<Patch>(steps * 4);
+  // Eight-byte items first, so that all are aligned.
+  at = arena.bytes(static_cast<int64_t>(steps * (sizeof(Bound) + 4 * sizeof(Patch)) + values * (sizeof(char*) + 5) +
+                                        accesses_ * (4 * sizeof(char*) + 1) + registers * sizeof(char*) + 64));
+  const auto carve = [&at]<class T>(T*& field, int count) {
+    field = reinterpret_cast<T*>(at);
+    at += count * static_cast<int64_t>(sizeof(T));
+  };
+  carve(bound_, steps);
+  carve(patches_, steps * 4);
+  carve(fixed_, values);
+  carve(cursors_, accesses_ + registers);
+  carve(row_base_, accesses_);
+  carve(splat_of_, accesses_);
+  carve(homes_, values);
+  carve(travellers_, values);
+  carve(scalar_, values);
+  carve(forced_, accesses_);
+  splats_ = arena.bytes(plan_.splats * kVectorBytes);
   std::fill_n(forced_, accesses_, false);
   std::fill_n(splat_of_, accesses_, nullptr);
   for (int a = 0; a < accesses_; ++a) row_base_[a] = g_.access[a].base;
@@ -49,6 +60,18 @@ Runner::Runner(const Geometry& geometry, Arena& arena, int64_t crossing, Sink* s
   for (int s = 0; s < steps; ++s) bind_step(s);
   for (int i = 0; i < values; ++i)
     if (homes_[i] != kFixed) travellers_[travels_++] = static_cast<uint16_t>(i);
+}
+
+int64_t Runner::register_size(int r) const {
+  const int64_t elements = plan_.register_crosses[r] ? crossing_ : g_.block;
+  return round_up((elements + kMaxQuantum) * plan_.register_bytes[r], 64) + kStagger;
+}
+
+// A value that is one element for all of a block: room for a vector of it.
+char* Runner::splat() {
+  char* p = splats_;
+  splats_ += kVectorBytes;
+  return p;
 }
 
 void Runner::bind_values() {
@@ -61,7 +84,7 @@ void Runner::bind_values() {
       case ValueKind::kNothing: break;
       case ValueKind::kParam:
         scalar_[i] = true;
-        fixed_[i] = arena_.bytes(kVectorBytes);
+        fixed_[i] = splat();
         fill(fixed_[i], reinterpret_cast<const char*>(launch_.params[v.slot].bytes), kVectorBytes / v.itemsize, v.itemsize);
         break;
       case ValueKind::kLoad: {
@@ -69,13 +92,15 @@ void Runner::bind_values() {
         scalar_[i] = mode == Mode::kScalar;
         if (mode == Mode::kDirect) homes_[i] = v.slot;
         // What is read once for many blocks must not share a register.
-        if (mode == Mode::kScalar) fixed_[i] = arena_.bytes(kVectorBytes);
+        if (mode == Mode::kScalar) fixed_[i] = splat();
+        row_scalars_ = row_scalars_ || mode == Mode::kScalar;
         if (mode == Mode::kStatic) fixed_[i] = arena_.bytes((g_.block + kMaxQuantum) * v.itemsize);
         break;
       }
       case ValueKind::kIndex:
         scalar_[i] = v.slot != g_.last && !g_.batched;
-        if (scalar_[i]) fixed_[i] = arena_.bytes(kVectorBytes);
+        if (scalar_[i]) fixed_[i] = splat();
+        row_scalars_ = row_scalars_ || scalar_[i];
         break;
       case ValueKind::kReduced:
         scalar_[i] = !g_.batched;
@@ -151,8 +176,9 @@ const char* Runner::value_pointer(uint16_t value) const {
 }
 
 void Runner::start_row(int64_t row) {
-  if (!g_.batched)
+  if (!g_.batched && g_.rows > 1)
     for (int a = 0; a < accesses_; ++a) row_base_[a] = g_.access[a].base + g_.row_offset(a, row);
+  if (!row_scalars_) return;
   for (const Step& step : plan_.steps) {
     if (step.kind == StepKind::kLoad && g_.access[step.slot].mode == Mode::kScalar && splat_of_[step.slot] != row_base_[step.slot]) {
       splat_of_[step.slot] = row_base_[step.slot];

@@ -56,6 +56,8 @@ class Runner {
     bool direct = false;       // a load or store that has nothing to do while operands are in place
   };
 
+  int64_t register_size(int r) const;
+  char* splat();
   void bind_values();
   void find_conflicts();
   void bind_step(int s);
@@ -92,6 +94,8 @@ class Runner {
   int patch_count_ = 0;
   int64_t split_ = 1;
   bool moving_ = false;     // registers that cross phases are used at the block's offset
+  bool row_scalars_ = false;  // something is one element for a row
+  char* splats_ = nullptr;
   char* spread_ = nullptr;  // a scalar repeated, to be stored
 };
 
