@@ -6,6 +6,7 @@
 
 #include <pybind11/stl.h>
 
+#include <cstdlib>
 #include <unordered_map>
 
 #include "python/bind/fp.h"
@@ -78,6 +79,10 @@ void leave_wait(void* state) {
 py::dict start(const std::string& folder) {
   package_folder = folder;
   const session::Role role = session::start();
+  // Joining leaves a mark in the environment, for child processes; Python's copy of it, which programs hand on to theirs,
+  // was made before.
+  constexpr const char* kMark = "TILEWISE_FIRST_PROCESS";
+  if (const char* mark = std::getenv(kMark)) py::module_::import("os").attr("environ")[kMark] = mark;
   session::set_line_hooks(current_line, line_text);
   session::set_blocking_hooks({enter_wait, leave_wait});
   session::set_watch_hook(watched);

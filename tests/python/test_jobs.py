@@ -43,12 +43,14 @@ def test_a_failing_call_names_the_users_line(start):
     assert done.returncode == 1 and "could not be broadcast" in done.stderr and "prog.py\", line 3" in done.stderr
 
 
-def test_children_by_subprocess_run_alone(start):
-    done = start(USE + """
-import subprocess, sys
+@pytest.mark.parametrize("environ", ["None", "dict(os.environ)"])
+def test_children_by_subprocess_run_alone(start, environ):
+    done = start(USE + f"""
+import os, subprocess, sys
 s = a.sum()
 child = "import tilewise as np; print('child', float(np.ones(70000).sum()))"
-print(subprocess.run([sys.executable, '-c', child], capture_output=True, text=True, check=True).stdout.strip())
+done = subprocess.run([sys.executable, '-c', child], capture_output=True, text=True, check=True, env={environ})
+print(done.stdout.strip())
 print('parent', float(s))
 """)
     assert done.stdout == "child 70000.0\nparent 4999950000.0\n"
