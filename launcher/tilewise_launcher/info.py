@@ -29,7 +29,8 @@ def rows():
     yield "cores", f"{len(os.sched_getaffinity(0))} usable of {os.cpu_count()}, {vector_sets()}"
     yield "memory", f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.1f} GiB"
     yield "GPUs", gpus()
-    settings = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("TILEWISE_")]
+    settings = [f"{name}={value}" for name, value in sorted(os.environ.items())
+                if name.startswith("TILEWISE_") and name not in mpi.OWN_MARKS]
     yield "settings", " ".join(settings) or "no TILEWISE_ variable is set"
 
 

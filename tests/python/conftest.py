@@ -14,6 +14,7 @@ Fixtures and markers for test authors:
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -89,6 +90,15 @@ def same_bits(request):
     return check
 
 
+def end(job):
+    """Ends a job and all that it started: politely first, since mpirun's ranks are not of its process group."""
+    job.terminate()
+    try:
+        job.wait(10)
+    except subprocess.TimeoutExpired:
+        os.killpg(job.pid, signal.SIGKILL)
+
+
 @pytest.fixture
 def run_program(tmp_path):
     """run(text, *arguments, ranks=1, bare=False, check=True, timeout=60, **environment) -> CompletedProcess.
@@ -107,9 +117,16 @@ def run_program(tmp_path):
             command = [found.path, "-n", str(ranks), *command]
         env = {k: v for k, v in os.environ.items() if not k.startswith("TILEWISE_")}
         env |= mpi.missing(env) | {k: str(v) for k, v in environment.items()}
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=env, cwd=tmp_path)
-        if check and done.returncode:
-            pytest.fail(f"status {done.returncode}\n{done.stdout}\n{done.stderr}")
-        return done
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env, cwd=tmp_path,
+                              start_new_session=True) as job:
+            try:
+                out, err = job.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired:
+                end(job)
+                out, err = job.communicate()
+                pytest.fail(f"still running after {timeout} s\n{out}\n{err}")
+        if check and job.returncode:
+            pytest.fail(f"status {job.returncode}\n{out}\n{err}")
+        return subprocess.CompletedProcess(command, job.returncode, out, err)
 
     return run
