@@ -13,8 +13,23 @@ using partition::Box;
 using partition::Overlap;
 using partition::View;
 
+namespace {
+
+template <class F>
+void for_operands(const Instr& instr, F&& f) {
+  if (instr.op == kLoad || instr.op == kParam || instr.op == kIndex) return;
+  f(instr.a);
+  if (instr.op == kMerge) f(instr.b);
+  if (instr.op < kFirstRow) return;
+  if (instr.b != kNone) f(instr.b);
+  if (instr.c != kNone) f(instr.c);
+}
+
+}  // namespace
+
 struct Group::Mark {
   size_t code, params, accesses, guards, loads, swaps, views, boxes;
+  bool phases;
 };
 
 Group::Group(uint64_t serial, const Record& first) : serial(serial) {
@@ -26,7 +41,7 @@ Group::Group(uint64_t serial, const Record& first) : serial(serial) {
 
 Group::Mark Group::mark() const {
   return {program.code.size(), params.size(), program.accesses.size(), guards.size(), loads.size(), swaps.size(),
-          views.size(), boxes.size()};
+          views.size(), boxes.size(), phases};
 }
 
 void Group::undo(const Mark& mark) {
@@ -42,6 +57,7 @@ void Group::undo(const Mark& mark) {
   swaps.resize(mark.swaps);
   views.resize(mark.views);
   boxes.resize(mark.boxes);
+  phases = mark.phases;
 }
 
 // The place of a view in frame coordinates: moved by the shift, strides of axes of extent 1 left out of account.
@@ -229,6 +245,29 @@ const char* Group::check_write(StoreId store, uint16_t view, uint16_t box, Store
   return nullptr;
 }
 
+// Rows run phase by phase, and each phase reads its operands again: what is read and written in place must not be written
+// before the last phase that reads it.
+const char* Group::check_phases(StoreId store, uint16_t view, uint16_t value) const {
+  const size_t n = program.code.size();
+  std::vector<int> phase(n, 0);
+  for (size_t i = 0; i < n; ++i) {
+    const Instr& instr = program.code[i];
+    for_operands(instr, [&](uint16_t v) { phase[i] = std::max(phase[i], phase[v]); });
+    if (instr.op == kReduce) ++phase[i];
+  }
+  for (const GroupLoad& load : loads) {
+    if (load.store != store || load.snapshot || load.view != view) continue;
+    for (size_t i = 0; i < n; ++i) {
+      const int runs_in = phase[i] - (program.code[i].op == kReduce);
+      if (runs_in <= phase[value]) continue;
+      bool uses = false;
+      for_operands(program.code[i], [&](uint16_t v) { uses |= v == load.value; });
+      if (uses) return "overwrites a row that a later phase reads";
+    }
+  }
+  return nullptr;
+}
+
 // `fresh`: the store was born with this record, so nothing is known of it.
 void Group::write(StoreId store, uint16_t view, uint16_t box, uint16_t value, bool fresh) {
   if (!fresh && (written_ & mark_of(store))) {
@@ -300,6 +339,14 @@ const char* Group::join_elementwise(const Record& record, StoreTable& stores) {
     if (fresh(out.store) ? !merges(views[views_out.back()]) : false) return "does not step over merged axes as one";
     if (!fresh(out.store))
       if (const char* why = check_write(out.store, views_out.back(), box, stores)) return why;
+  }
+  if (phases) {
+    for (const GroupValue& v : values)
+      if (const char* why = check_phases(v.store, v.view, v.value)) return why;
+    for (size_t i = 0; i < record.outputs.size(); ++i)
+      if (const char* why = check_phases(record.outputs[i].store, views_out[static_cast<int>(i)],
+                                         number[record.results[static_cast<int>(i)]]))
+        return why;
   }
   for (size_t i = 0; i < record.outputs.size(); ++i) {
     const StoreId store = record.outputs[i].store;

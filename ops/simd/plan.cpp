@@ -99,6 +99,9 @@ class Planner {
     plan_.phase_begin.push_back(0);
     for (int phase = 0; phase < phases; ++phase) {
       std::vector<bool> loaded(code_.size());
+      // What is stored as it was loaded is loaded before anything is written: the outputs may exchange two operands.
+      for (uint16_t i = 0; i < code_.size(); ++i)
+        if (code_[i].op == kStore && phase_of(i) == phase) require(canonical(code_[i].a), loaded);
       for (uint16_t i = 0; i < code_.size(); ++i) {
         if (code_[i].op == kLoad || code_[i].op == kIndex || code_[i].op == kParam || phase_of(i) != phase) continue;
         for (int k = 0; k < arity(code_[i]); ++k) require(canonical(input(code_[i], k)), loaded);

@@ -128,12 +128,22 @@ void Runner::find_conflicts() {
   for (size_t s = 0; s < plan_.steps.size(); ++s) {
     const Step& step = plan_.steps[s];
     if (step.kind != StepKind::kStore) continue;
-    const bool direct = homes_[step.in[0]] == step.slot;
-    const int written = direct ? plan_.values[step.in[0]].defined : static_cast<int>(s);
+    const uint16_t stored = step.in[0];
+    const Value& result = plan_.values[stored];
+    const auto lies_there = [&](const Value& v) {
+      return v.kind == ValueKind::kLoad && g_.access[v.slot].base == g_.access[step.slot].base;
+    };
+    // Computed in place too early: an operand that lies there is loaded later.
+    const bool early = homes_[stored] == step.slot && std::any_of(plan_.values.begin(), plan_.values.end(), [&](const Value& v) {
+      return lies_there(v) && v.defined > result.defined;
+    });
+    if (early)
+      homes_[stored] = moving_ && plan_.register_crosses[result.reg] ? static_cast<uint16_t>(accesses_ + result.reg) : kFixed;
+    const bool direct = homes_[stored] == step.slot;
+    const int written = direct ? result.defined : static_cast<int>(s);
     for (size_t i = 0; i < plan_.values.size(); ++i) {
       const Value& v = plan_.values[i];
-      if (v.kind != ValueKind::kLoad || v.last_used <= written || v.defined > written || homes_[i] != v.slot) continue;
-      if (g_.access[v.slot].base != g_.access[step.slot].base) continue;
+      if (!lies_there(v) || v.last_used <= written || v.defined > written || homes_[i] != v.slot) continue;
       forced_[v.slot] = true;
       homes_[i] = kFixed;
     }

@@ -55,6 +55,11 @@ def copyto(dst, src, casting="same_kind", where=True):
 
 def _clip(a, a_min, a_max, out, kwargs):
     a = asanyarray(a)
+    if a.dtype.kind in "iu":  # Python integers beyond the type bound nothing
+        if type(a_min) is int and a_min <= numpy.iinfo(a.dtype).min:
+            a_min = None
+        if type(a_max) is int and a_max >= numpy.iinfo(a.dtype).max:
+            a_max = None
     if a_min is None and a_max is None:
         return _f("positive")(a, out=out, **kwargs) if a.dtype.kind != "b" else a.copy()
     if a_max is None:

@@ -40,9 +40,15 @@ def ravel(a, order="C"):
             for k, stride in enumerate(back.strides):
                 if stride < 0:
                     back = back._flip((k,))
-            return back.reshape(-1) if back._is_c() else a.transpose(axes).reshape(-1)
+            return back.reshape(-1) if back._is_c() else a.transpose(axes).copy("C").reshape(-1)
         order = "C"
-    return a.reshape(-1, order=order)
+    if a._host() is not None:
+        return a.reshape(-1, order=order)
+    if order == "A":
+        order = "F" if not a._is_c() and a.T._is_c() else "C"
+    # NumPy gives a view of contiguous arrays alone, although more of them have one axis as a view (a reversed line).
+    a = a.T if order == "F" else a
+    return (a if a._is_c() else a.copy("C")).reshape(-1)
 
 
 @set_method
