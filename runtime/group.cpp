@@ -13,20 +13,6 @@ using partition::Box;
 using partition::Overlap;
 using partition::View;
 
-namespace {
-
-template <class F>
-void for_operands(const Instr& instr, F&& f) {
-  if (instr.op == kLoad || instr.op == kParam || instr.op == kIndex) return;
-  f(instr.a);
-  if (instr.op == kMerge) f(instr.b);
-  if (instr.op < kFirstRow) return;
-  if (instr.b != kNone) f(instr.b);
-  if (instr.c != kNone) f(instr.c);
-}
-
-}  // namespace
-
 struct Group::Mark {
   size_t code, params, accesses, guards, loads, swaps, views, boxes;
   bool phases;
@@ -141,7 +127,20 @@ std::optional<Dims> Group::align(const Record& record) const {
       if ((*shift)[k] < 0 || (*shift)[k] + shape[k] > domain[k]) return std::nullopt;
     return shift;
   };
+  // Strides of axes of extent 1 are arbitrary, so that several shifts may do: that of the very box is tried first.
+  auto written_here = [&](const Ref& ref, const GroupValue& v) {
+    const Box& box = boxes[v.box];
+    int64_t offset = views[v.view].offset;
+    for (int k = 0; k < shape.size(); ++k) {
+      if (box.extent(k) != shape[k]) return false;
+      if (shape[k] > 1 && ref.view.strides[k] != views[v.view].strides[k]) return false;
+      offset += box.lo[k] * views[v.view].strides[k];
+    }
+    return offset == ref.view.offset;
+  };
   auto search = [&](const Ref& ref) -> std::optional<Dims> {
+    for (const GroupValue& v : values)
+      if (v.store == ref.store && written_here(ref, v)) return boxes[v.box].lo;
     for (const GroupValue& v : values)
       if (v.store == ref.store)
         if (auto shift = fits(ref, views[v.view])) return shift;
@@ -178,7 +177,7 @@ const char* Group::resolve(StoreId store, uint16_t view, uint16_t box, uint16_t*
           return nullptr;
         }
         if (partition::overlaps(boxes[v.box], boxes[box])) return "reads a part that is only half written here";
-        continue;
+        if (distinct(view, v.box, box)) continue;
       }
       if (partition::overlap(part(v.view, v.box), part(view, box)) != Overlap::kNone)
         return "reads other elements of what the group writes";
@@ -214,8 +213,9 @@ const char* Group::check_write(StoreId store, uint16_t view, uint16_t box, Store
       if (v.store != store) continue;
       if (v.view == view) {
         const Box &old = boxes[v.box], &now = boxes[box];
-        if (old.contains(now) || now.contains(old) || !partition::overlaps(old, now)) continue;
-        return "writes a box that crosses an earlier one";
+        const bool nested = old.contains(now) || now.contains(old);
+        if (!nested && partition::overlaps(old, now)) return "writes a box that crosses an earlier one";
+        if (v.box == box || distinct(view, v.box, box)) continue;
       }
       if (partition::overlap(part(v.view, v.box), part(view, box)) != Overlap::kNone)
         return "overwrites other elements of what the group writes";
@@ -224,7 +224,7 @@ const char* Group::check_write(StoreId store, uint16_t view, uint16_t box, Store
   if (!(read_ & mark_of(store))) return nullptr;
   const bool alone = records == 0;
   for (GroupLoad& load : loads) {
-    if (load.store != store || load.snapshot || load.view == view) continue;
+    if (load.store != store || load.snapshot || (load.view == view && distinct(view, load.box, box))) continue;
     const View written = part(view, box);
     if (partition::overlap(part(load.view, load.box), written) == Overlap::kNone) continue;
     int64_t distinct = 1;  // elements the operand really has
@@ -241,29 +241,6 @@ const char* Group::check_write(StoreId store, uint16_t view, uint16_t box, Store
     }
     if (!alone) return "overwrites what the group reads elsewhere";
     load.snapshot = true;
-  }
-  return nullptr;
-}
-
-// Rows run phase by phase, and each phase reads its operands again: what is read and written in place must not be written
-// before the last phase that reads it.
-const char* Group::check_phases(StoreId store, uint16_t view, uint16_t value) const {
-  const size_t n = program.code.size();
-  std::vector<int> phase(n, 0);
-  for (size_t i = 0; i < n; ++i) {
-    const Instr& instr = program.code[i];
-    for_operands(instr, [&](uint16_t v) { phase[i] = std::max(phase[i], phase[v]); });
-    if (instr.op == kReduce) ++phase[i];
-  }
-  for (const GroupLoad& load : loads) {
-    if (load.store != store || load.snapshot || load.view != view) continue;
-    for (size_t i = 0; i < n; ++i) {
-      const int runs_in = phase[i] - (program.code[i].op == kReduce);
-      if (runs_in <= phase[value]) continue;
-      bool uses = false;
-      for_operands(program.code[i], [&](uint16_t v) { uses |= v == load.value; });
-      if (uses) return "overwrites a row that a later phase reads";
-    }
   }
   return nullptr;
 }

@@ -96,6 +96,7 @@ class Group {
   partition::View part(uint16_t view, uint16_t box) const;
   const char* resolve(StoreId store, uint16_t view, uint16_t box, uint16_t* value);
   const char* check_write(StoreId store, uint16_t view, uint16_t box, StoreTable& stores);
+  bool distinct(uint16_t view, uint16_t a, uint16_t b) const;
   const char* check_phases(StoreId store, uint16_t view, uint16_t value) const;
   void write(StoreId store, uint16_t view, uint16_t box, uint16_t value, bool fresh);
   uint8_t guard_of(uint16_t box);
