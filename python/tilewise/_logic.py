@@ -15,13 +15,21 @@ def _f(name):
     return _ufuncs.get(getattr(numpy, name))
 
 
+def _wrapped(x, beside):
+    return numpy.array(x).astype(asanyarray(beside).dtype) if type(x) is int else x
+
+
 @public
 def where(condition, x=None, y=None, /):
     if x is None and y is None:
         return call("nonzero", numpy.nonzero, (asanyarray(condition),), {})
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    result = _core.where(condition, x, y)
+    try:
+        result = _core.where(condition, x, y)
+    except OverflowError:  # NumPy wraps a Python integer here, unlike elsewhere
+        x, y = (_wrapped(a, b) for a, b in ((x, y), (y, x)))
+        result = _core.where(condition, x, y)
     return call("where", numpy.where, (condition, x, y), {}) if result is None else result
 
 

@@ -1,9 +1,9 @@
 """Writes random straight-line array programs, as text, and runs them.
 
-A program is made from a list of numbers (so that hypothesis can shrink it): each row becomes at most one line of Python over
-a module `xp`. The writer runs every line in NumPy as it goes, which tells it shapes and types, and leaves out what NumPy
-refuses and what has no one right answer: sums of floats that round, casts out of range, complex products that round.
-So every value of a program is exact, and all that runs the text must give NumPy's bits.
+A program is made from a list of numbers (so that hypothesis can shrink it): each row becomes at most one line of
+Python over a module `xp`. The writer runs every line in NumPy as it goes, which tells it shapes and types, and leaves
+out what NumPy refuses and what has no one right answer: sums of floats that round, casts out of range, complex products
+that round. So every value of a program is exact, and all that runs the text must give NumPy's bits.
 """
 
 import itertools
@@ -205,7 +205,9 @@ class Writer:
     def binary(self, pick):
         a = self.any(pick)
         b = self.partner(pick, self.env[a])
-        op = pick.of(["+", "-", "*", "+", "-", "*", "<", "==", ">=", "&", "|", "^", "//", "%", "/", "min", "max", "where"])
+        op = pick.of(
+            ["+", "-", "*", "+", "-", "*", "<", "==", ">=", "&", "|", "^", "//", "%", "/", "min", "max", "where"]
+        )
         if pick.number(3) == 0:
             a, b = b, a
         complex_ones = any(numpy.iscomplexobj(eval(t, self.env)) for t in (a, b))  # noqa: S307
@@ -224,8 +226,23 @@ class Writer:
     def unary(self, pick):
         a = self.any(pick)
         x = self.env[a]
-        op = pick.of(["-{}", "abs({})", "xp.sign({})", "xp.sqrt(abs({}))", "~{}", "astype", "astype", "xp.square({})",
-                      "xp.isnan({})", "{}.conj()", "xp.floor({})", "xp.clip({}, -3, 3)", "xp.logical_not({})"])
+        op = pick.of(
+            [
+                "-{}",
+                "abs({})",
+                "xp.sign({})",
+                "xp.sqrt(abs({}))",
+                "~{}",
+                "astype",
+                "astype",
+                "xp.square({})",
+                "xp.isnan({})",
+                "{}.conj()",
+                "xp.floor({})",
+                "xp.clip({}, -3, 3)",
+                "xp.logical_not({})",
+            ]
+        )
         if x.dtype.kind == "c" and op not in ("-{}", "astype", "{}.conj()", "xp.isnan({})", "xp.square({})"):
             return
         if "square" in op and not self.exact_operands(a):
@@ -246,8 +263,15 @@ class Writer:
         b = self.partner(pick, self.env[a])
         if numpy.iscomplexobj(self.env[a]) or numpy.iscomplexobj(eval(b, self.env)):  # noqa: S307
             return
-        text = pick.of(["({a} + {b}) * {a} - {b}", "xp.where({a} > {b}, {a} - {b}, {b})", "({a} * 2 + {b} * 3)[..., ::-1]",
-                        "({a} + 1).T + ({b} + 1).T", "{a} - ({a} + {b}).max(keepdims=True)"])
+        text = pick.of(
+            [
+                "({a} + {b}) * {a} - {b}",
+                "xp.where({a} > {b}, {a} - {b}, {b})",
+                "({a} * 2 + {b} * 3)[..., ::-1]",
+                "({a} + 1).T + ({b} + 1).T",
+                "{a} - ({a} + {b}).max(keepdims=True)",
+            ]
+        )
         self.bind(text.format(a=a, b=b))
 
     # In place.
@@ -306,8 +330,15 @@ class Writer:
             return None
         by = 1 + pick.number(min(3, n - 1))
         lead = ":, " * axis
-        pairs = [(f"{by}:", f":{n - by}"), (f":{n - by}", f"{by}:"), (":", "::-1"), (f"{by}:", f":{by - 1 if by > 1 else 0}:-1"),
-                 (":", f"{by}:{by + 1}"), (":", "0:1"), (f"{by}:", f"{by - 1}:{by}")]
+        pairs = [
+            (f"{by}:", f":{n - by}"),
+            (f":{n - by}", f"{by}:"),
+            (":", "::-1"),
+            (f"{by}:", f":{by - 1 if by > 1 else 0}:-1"),
+            (":", f"{by}:{by + 1}"),
+            (":", "0:1"),
+            (f"{by}:", f"{by - 1}:{by}"),
+        ]
         to, source = pick.of(pairs)
         return f"{name}[{lead}{to}]", f"{name}[{lead}{source}]"
 
@@ -344,17 +375,34 @@ class Writer:
     def join(self, pick):
         a, b = self.array(pick), self.array(pick)
         if a and b:
-            self.bind(pick.of([f"xp.concatenate([{a}, {b}], axis={pick.of([0, -1])})", f"xp.stack([{a}, {b}], axis=-1)",
-                               f"xp.concatenate([{a}.ravel(), {b}.ravel()])"]))
+            self.bind(
+                pick.of(
+                    [
+                        f"xp.concatenate([{a}, {b}], axis={pick.of([0, -1])})",
+                        f"xp.stack([{a}, {b}], axis=-1)",
+                        f"xp.concatenate([{a}.ravel(), {b}.ravel()])",
+                    ]
+                )
+            )
 
     def gather(self, pick):
         a = self.array(pick)
         if not a or not numpy.ndim(self.env[a]):
             return
         n = self.env[a].shape[0]
-        self.bind(pick.of([f"{a}[xp.asarray([{n // 2}, 0, -1, 0])]", f"{a}[{a} == 1]", f"xp.sort({a}, axis=-1)",
-                           f"xp.roll({a}, {pick.of([1, -2])}, axis=0)", f"{a}[xp.arange({n} - 1, -1, -1)]"])
-                  if self.env[a].dtype.kind != "c" else f"{a}[xp.asarray([0, -1])]")
+        self.bind(
+            pick.of(
+                [
+                    f"{a}[xp.asarray([{n // 2}, 0, -1, 0])]",
+                    f"{a}[{a} == 1]",
+                    f"xp.sort({a}, axis=-1)",
+                    f"xp.roll({a}, {pick.of([1, -2])}, axis=0)",
+                    f"{a}[xp.arange({n} - 1, -1, -1)]",
+                ]
+            )
+            if self.env[a].dtype.kind != "c"
+            else f"{a}[xp.asarray([0, -1])]"
+        )
 
     def look(self, pick):
         self.statement(f"read({self.any(pick)})")
@@ -366,9 +414,28 @@ class Writer:
             self.statement(f"del {name}")
 
 
-KINDS = [Writer.create, Writer.view, Writer.view, Writer.view, Writer.binary, Writer.binary, Writer.binary, Writer.unary,
-         Writer.chain, Writer.update, Writer.update, Writer.update, Writer.update, Writer.reduce, Writer.reduce,
-         Writer.product, Writer.join, Writer.gather, Writer.look, Writer.forget]
+KINDS = [
+    Writer.create,
+    Writer.view,
+    Writer.view,
+    Writer.view,
+    Writer.binary,
+    Writer.binary,
+    Writer.binary,
+    Writer.unary,
+    Writer.chain,
+    Writer.update,
+    Writer.update,
+    Writer.update,
+    Writer.update,
+    Writer.reduce,
+    Writer.reduce,
+    Writer.product,
+    Writer.join,
+    Writer.gather,
+    Writer.look,
+    Writer.forget,
+]
 
 
 class Choices:

@@ -25,8 +25,15 @@ def check(name, got, want):
     numpy.testing.assert_array_equal(got, want, err_msg=name)
 
 
-@settings(max_examples=MANY or 150, derandomize=not MANY, deadline=None, database=None, print_blob=False,
-          phases=[Phase.generate, Phase.shrink], suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=MANY or 150,
+    derandomize=not MANY,
+    deadline=None,
+    database=None,
+    print_blob=False,
+    phases=[Phase.generate, Phase.shrink],
+    suppress_health_check=list(HealthCheck),
+)
 @given(PROGRAMS)
 def test_random_program(rows):
     text, want, read_want = random_program.write(rows)
