@@ -53,6 +53,20 @@ bool plain_constant(const Input& input, DType dtype, Scalar& value) {
   }
 }
 
+// The dense view of a new store of a C-contiguous view's shape.
+void make_dense(const View& like, DType dtype, int32_t size, View& view) {
+  view = like;
+  view.offset = 0;
+  if (dtype == like.dtype) return;
+  view.dtype = dtype;
+  view.itemsize = size;
+  int64_t stride = size;
+  for (int k = like.shape.size() - 1; k >= 0; --k) {
+    view.strides[k] = stride;
+    stride *= std::max<int64_t>(like.shape[k], 1);
+  }
+}
+
 // Records the operation if it is the common case; else does nothing.
 bool record_plain(Opcode op, std::span<const Input> inputs, Array& result) {
   const OpInfo& info = op_info(op);
@@ -85,12 +99,16 @@ bool record_plain(Opcode op, std::span<const Input> inputs, Array& result) {
   if (has_constant) (number[0] == kNone ? number[0] : number[1]) = arrays;
 
   const DType type = info.result_type(dtype);
-  result = new_array(view.shape, type);
+  const int32_t size = itemsize(type);
   ScratchRecord record;
   record->inputs.resize(arrays);
   for (int k = 0; k < arrays; ++k) record->inputs[k].view = in[k]->view;
   record->outputs.resize(1);
-  record->outputs[0].view = result.view;
+  // Both views are made from the operand's, not one from the other: reading at once what was just written in other
+  // pieces stalls the processor, and this is the path of every small operation.
+  result.store = session::new_store(view.shape, size);
+  make_dense(view, type, size, result.view);
+  make_dense(view, type, size, record->outputs[0].view);
   if (has_constant) record->params.push_back(constant);
   record->code.push_back({op, dtype, number[0], number[1], kNone});
   record->types.push_back(type);
