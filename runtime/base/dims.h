@@ -134,7 +134,7 @@ class SmallVec {
     other.size_ = 0;
   }
 
-  T inside_[N];
+  T inside_[N] = {};  // so that copy_inside never reads what nobody wrote
   T* data_ = inside_;
   int size_ = 0;
   int capacity_ = N;

@@ -5,7 +5,7 @@ import warnings
 import numpy
 import pytest
 import tilewise
-from compare import DTYPES, both, raises_the_same, sample, same
+from compare import DTYPES, both, raises_the_same, same, sample
 
 
 def strides(function):
@@ -135,7 +135,8 @@ def test_linspace_is_exact(arguments):
 @pytest.mark.parametrize("size", [0, 1, 7, 5000])
 def test_snapshots_of_strided_host_data(size):
     base = numpy.arange(size * 6, dtype="int32").reshape(size, 6)
-    for view in (base, base.T, base[::-1, ::2], base[:, ::-3].T, numpy.broadcast_to(base[:1], (3, 6)) if size else base):
+    stretched = numpy.broadcast_to(base[:1], (3, 6)) if size else base
+    for view in (base, base.T, base[::-1, ::2], base[:, ::-3].T, stretched):
         same(tilewise.asarray(view), numpy.ascontiguousarray(view))
     a = tilewise.asarray(base)
     want = base.copy()
