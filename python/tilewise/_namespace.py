@@ -30,7 +30,7 @@ _CALLED = {
 # Objects used by [], not by a call.
 _INDEXED = {"r_", "c_", "mgrid", "ogrid"}
 # What computes nothing on arrays: types, files, printing, settings.
-_QUIET = set(
+QUIET = set(
     """array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific
     get_printoptions set_printoptions printoptions setbufsize getbufsize seterr geterr seterrcall geterrcall show_config
     show_runtime info get_include load loadtxt genfromtxt fromfile fromstring fromregex frombuffer save savez
@@ -38,7 +38,7 @@ _QUIET = set(
     asmatrix bmat broadcast_shapes s_ index_exp frompyfunc default_rng SeedSequence get_state set_state seed""".split()
 )
 # What looks at types and shapes only: arrays are shown to NumPy without data.
-_SHAPES = {
+SHAPES = {
     "result_type",
     "can_cast",
     "common_type",
@@ -108,7 +108,7 @@ def wrap(path, value):
         return _ufuncs.get(value, path)
     if name == "vectorize":
         return lambda *args, **kwargs: Proxy("vectorize", value(*args, **kwargs))
-    if name in _SHAPES:
+    if name in SHAPES:
         return _by_shapes(value)
     if name in _INDEXED:
         return Proxy(name, value, quiet=True)
@@ -117,7 +117,7 @@ def wrap(path, value):
     if isinstance(value, numpy.poly1d):
         return value
     if callable(value) and not isinstance(value, numpy.lib._index_tricks_impl.IndexExpression):
-        return fallback(path, value, name in _QUIET)
+        return fallback(path, value, name in QUIET)
     return value
 
 

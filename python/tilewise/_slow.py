@@ -90,6 +90,13 @@ def binary(name, a, b, in_place):
     if foreign(other) and not in_place and _gives_up(other):
         return NotImplemented
     if (
+        name == "multiply"
+        and isinstance(other, (list, tuple, str, bytes))
+        and (a if other is b else b).dtype.kind in "iu"
+    ):
+        if isinstance(a if other is b else b, scalar):
+            return NotImplemented  # the sequence repeats itself
+    if (
         name in ("equal", "not_equal")
         and (other is None or isinstance(other, (str, bytes)))
         and _plain(a if other is b else b)

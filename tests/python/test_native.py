@@ -139,10 +139,63 @@ CALLS = {
         lambda xp: xp.linalg.norm(xp.asarray(A), 1, 1),
         lambda xp: xp.linalg.norm(xp.asarray(Z), axis=0, keepdims=True),
     ],
+    "linalg.matmul": [lambda xp: xp.linalg.matmul(xp.asarray(A), S)],
+    "linalg.tensordot": [lambda xp: xp.linalg.tensordot(xp.asarray(A), C, axes=([0, 1], [1, 2]))],
+    "linalg.vecdot": [lambda xp: xp.linalg.vecdot(xp.asarray(A), B)],
+    "linalg.matrix_transpose": [lambda xp: xp.linalg.matrix_transpose(xp.asarray(C))],
+    "linalg.diagonal": [lambda xp: xp.linalg.diagonal(xp.asarray(C), offset=1)],
+    "linalg.trace": [lambda xp: xp.linalg.trace(xp.asarray(C))],
+    "linalg.outer": [lambda xp: xp.linalg.outer(xp.asarray(A[0]), B[:, 1])],
+    "linalg.cross": [lambda xp: xp.linalg.cross(xp.asarray(A), B, axis=0)],
+    "linalg.matrix_power": [lambda xp, n=n: xp.linalg.matrix_power(xp.asarray(S), n) for n in (0, 1, 2, 3, 5)],
+    "fft.fftshift": [lambda xp: xp.fft.fftshift(xp.asarray(A)), lambda xp: xp.fft.fftshift(xp.arange(5), 0)],
+    "fft.ifftshift": [lambda xp: xp.fft.ifftshift(xp.asarray(A), (1,)), lambda xp: xp.fft.ifftshift(xp.arange(5))],
+    "fft.fftfreq": [lambda xp: xp.fft.fftfreq(8, 0.5), lambda xp: xp.fft.fftfreq(5)],
+    "fft.rfftfreq": [lambda xp: xp.fft.rfftfreq(8, 0.5)],
     "lib.stride_tricks.sliding_window_view": [
         lambda xp: xp.lib.stride_tricks.sliding_window_view(xp.asarray(A), (2, 2))
     ],
     "lib.stride_tricks.as_strided": [lambda xp: xp.lib.stride_tricks.as_strided(xp.arange(6.0), (3, 2), (8, 24))],
+    "astype": [lambda xp: xp.astype(xp.asarray(A), "f4")],
+    "nan_to_num": [
+        lambda xp: xp.nan_to_num(xp.asarray(N), nan=3, posinf=4),
+        lambda xp: xp.nan_to_num(xp.asarray(N / 0)),
+    ],
+    "isposinf": [lambda xp: xp.isposinf(xp.asarray(A / 0))],
+    "isneginf": [lambda xp: xp.isneginf(xp.asarray(A / 0))],
+    "sinc": [lambda xp: xp.sinc(xp.asarray(A)), lambda xp: xp.sinc(0.0)],
+    "putmask": [lambda xp: (a := xp.asarray(A).copy(), xp.putmask(a, xp.asarray(M), 3))[0]],
+    "fill_diagonal": [
+        lambda xp: (a := xp.zeros((4, 3)), xp.fill_diagonal(a, 5))[0],
+        lambda xp: (a := xp.zeros((4, 4)), xp.fill_diagonal(a, [1, 2]))[0],
+    ],
+    "trapezoid": [
+        lambda xp: xp.trapezoid(xp.asarray(A)),
+        lambda xp: xp.trapezoid(xp.asarray(A), xp.arange(3.0) ** 2, axis=0),
+    ],
+    "gradient": [
+        lambda xp: xp.gradient(xp.asarray(S)),
+        lambda xp: xp.gradient(xp.asarray(S), 0.5, axis=1, edge_order=2),
+    ],
+    "cross": [lambda xp: xp.cross(xp.asarray(A), B, axis=0), lambda xp: xp.cross(xp.asarray(A).T, B.T)],
+    "polyval": [lambda xp: xp.polyval([1.0, -2.0, 3.0], xp.asarray(A))],
+    "cov": [
+        lambda xp: xp.cov(xp.asarray(A)),
+        lambda xp: xp.cov(xp.asarray(A), B, rowvar=False, ddof=0),
+        lambda xp: xp.cov(xp.asarray(A[0])),
+    ],
+    "logspace": [lambda xp: xp.logspace(0, 2, 5), lambda xp: xp.logspace(0, 3, 4, base=2, endpoint=False, dtype=int)],
+    **{
+        name: [
+            lambda xp, n=name: getattr(xp, n)(8),
+            lambda xp, n=name: getattr(xp, n)(1),
+            lambda xp, n=name: getattr(xp, n)(5),
+        ]
+        for name in ("hanning", "hamming", "blackman", "bartlett")
+    },
+    "diag_indices": [lambda xp: xp.diag_indices(3)],
+    "ix_": [lambda xp: xp.ix_([0, 2], xp.arange(2))],
+    "isfortran": [lambda xp: xp.isfortran(xp.asarray(A).T)],
     "where": [lambda xp: xp.where(xp.asarray(M), A, 0)],
     "copyto": [lambda xp: (a := xp.asarray(A).copy(), xp.copyto(a, 3, where=M))[0]],
     "clip": [lambda xp: xp.clip(xp.asarray(A), -1, B), lambda xp: xp.clip(xp.asarray(A), max=1)],

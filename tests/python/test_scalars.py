@@ -42,6 +42,7 @@ def test_index():
     i = tilewise.asarray([3, 1]).max()
     assert [10, 20, 30, 40][i] == 40
     assert list(range(i)) == [0, 1, 2]
+    assert [1, 2] * i == [1, 2] * 3 == i * [1, 2]
     with pytest.raises(TypeError):
         [1, 2][tilewise.asarray([1.0]).sum()]
 
