@@ -9,6 +9,7 @@
 // done() and wait() may be called from any.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,6 +29,7 @@ struct Event {
 };
 bool done(Event event);
 void wait(Event event);  // polls at most 100 us, then sleeps
+bool wait_for(Event event, std::chrono::milliseconds limit);  // true when it is done
 
 // A failed task. It is kept by the queue under its sequence number; the planner turns it into poisoned outputs.
 struct Failure {

@@ -1,6 +1,9 @@
 #include "runtime/engine.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "runtime/dump.h"
 
@@ -15,7 +18,7 @@ namespace {
 // A family's plan, step by step.
 class PlannedCall : public CallPlan {
  public:
-  PlannedCall(Lowering& lowering) : l_(lowering), step_(new_step()) {}
+  PlannedCall(Lowering& lowering, const std::string& family) : l_(lowering), family_(family), step_(new_step()) {}
 
   int devices() const override { return l_.job.devices(); }
   int64_t min_tile() const override { return l_.min_tile; }
@@ -31,6 +34,10 @@ class PlannedCall : public CallPlan {
   void add(Task task) override {
     for (const auto* operands : {&task.inputs, &task.outputs})
       for (const TaskOperand& operand : *operands) l_.ensure_placed(l_.stores.get(operand.store));
+    if (fails_in_test(task.device))
+      task.body = [](std::span<const Bound>, std::span<const Bound>, Parallel&) {
+        throw Error(ErrorKind::kRuntime, "made to fail by a test");
+      };
     StepTask step_task;
     static_cast<Task&>(step_task) = std::move(task);
     step_->add(std::move(step_task));
@@ -48,16 +55,64 @@ class PlannedCall : public CallPlan {
   std::unique_ptr<StepBuilder> new_step() {
     return std::make_unique<StepBuilder>(l_.job, l_.stores, l_.counters);
   }
+  // TILEWISE_TEST_FAIL=matmul:1 makes that family's tasks on device 1 fail.
+  bool fails_in_test(int device) const {
+    static const char* const wanted = std::getenv("TILEWISE_TEST_FAIL");
+    return wanted && str(family_, ":", device) == wanted;
+  }
   Lowering& l_;
+  const std::string& family_;
   std::unique_ptr<StepBuilder> step_;
   std::vector<StoreId> temporaries_;
 };
 
 }  // namespace
 
+namespace {
+
+IssuedWork work_of(const Record& record) {
+  IssuedWork work;
+  work.kind = record.kind;
+  work.family = record.family;
+  work.line = record.line;
+  for (const Ref& in : record.inputs) work.reads.push_back(in.store);
+  for (const Ref& out : record.outputs) {
+    work.writes.push_back(out.store);
+    work.whole.push_back(false);
+  }
+  return work;
+}
+
+IssuedWork work_of(const Group& group, StoreTable& stores) {
+  IssuedWork work;
+  if (!group.lines.empty()) work.line = group.lines.front();
+  for (const Instr& instr : group.program.code)
+    if (instr.op >= kFirstRow && work.operations.size() < 4 &&
+        std::find(work.operations.begin(), work.operations.end(), instr.op) == work.operations.end())
+      work.operations.push_back(instr.op);
+  for (const Reduction& r : group.program.reductions)
+    if (r.op >= kFirstRow && work.operations.size() < 4) work.operations.push_back(r.op);
+  for (const GroupLoad& load : group.loads) work.reads.push_back(load.store);
+  for (const GroupValue& v : group.values) {
+    const partition::View& view = group.views[v.view];
+    bool dense = true;
+    for (int k = 0; k < view.rank(); ++k) dense = dense && (view.strides[k] != 0 || view.shape[k] == 1);
+    work.writes.push_back(v.store);
+    work.whole.push_back(dense && group.boxes[v.box].count() * view.itemsize >= stores.get(v.store).bytes());
+  }
+  for (const GroupReduction& r : group.reductions) {
+    work.writes.push_back(r.store);
+    work.whole.push_back(true);
+  }
+  return work;
+}
+
+}  // namespace
+
 Engine::Engine(Job job, int64_t min_tile)
     : job_(std::move(job)),
       lowering_(job_, stores_, steps_, programs_, min_tile),
+      failures_(job_),
       window_(stores_, [this](Group& group) {
         groups_ += 1;
         grouped_records_ += group.records;
@@ -72,7 +127,7 @@ Engine::Engine(Job job, int64_t min_tile)
               if (stores.contains(id)) stores.release_if_unused(stores.get(id));
           }
         } leave{stores_, group};
-        GroupLowering(lowering_, group).issue();
+        attempt([&] { return work_of(group, stores_); }, [&] { GroupLowering(lowering_, group).issue(); });
         if (steps_.reports.size() > 256) look_at_reports();
       }) {}
 
@@ -86,24 +141,50 @@ std::vector<Event> Engine::apply(const Record& record) {
       break;
     case RecordKind::kCall:
       window_.settle_reads(record.inputs, record.outputs);
-      call(record);
+      attempt([&] { return work_of(record); }, [&] { call(record); });
       break;
     case RecordKind::kHostData:
       window_.settle_reads({}, record.outputs);
-      host_data(record);
+      attempt([&] { return work_of(record); }, [&] { host_data(record); });
       break;
     case RecordKind::kDrop:
       drop(record.inputs[0].store);
       break;
     case RecordKind::kRead:
       window_.settle_reads(record.inputs, {});
-      return read(record);
+      if (!refused_) {
+        std::vector<Event> events;
+        attempt([&] { return work_of(record); }, [&] { events = read(record); });
+        if (!refused_) return events;
+      }
+      break;
     case RecordKind::kFlush:
+    case RecordKind::kSync:
       flush();
       break;
   }
+  if (refused_) throw IssueFailed{std::exchange(refused_, nullptr)};
   return {};
 }
+
+// Issues a piece of work. What cannot be issued leaves its outputs without values, and the rest goes on; the one that
+// closed it is told at the end of its record. `describe` is asked only when somebody must know what the work was.
+template <class Describe, class Issue>
+void Engine::attempt(const Describe& describe, const Issue& issue) {
+  const StoreId first_temporary = lowering_.next_temporary;
+  if (failures_.any() && job_.size == 1 && failures_.spreads(describe())) return;
+  try {
+    issue();
+  } catch (...) {
+    for (StoreId id = first_temporary; id < lowering_.next_temporary; ++id)
+      if (stores_.contains(id)) lowering_.drop_temporary(id);
+    const FailurePtr failure = failures_.refuse(describe(), std::current_exception());
+    if (!refused_) refused_ = failure;
+    return;
+  }
+  if (failures_.wanted()) failures_.note(describe());
+}
+
 
 void Engine::drop(StoreId id) {
   StoreState& store = stores_.get(id);
@@ -114,8 +195,9 @@ void Engine::drop(StoreId id) {
 void Engine::flush() { window_.flush(); }
 
 void Engine::call(const Record& record) {
-  PlannedCall plan(lowering_);
-  family(record.family).plan(record, plan);
+  const Family& called = family(record.family);
+  PlannedCall plan(lowering_, called.name);
+  called.plan(record, plan);
   for (const Ref& out : record.outputs) lowering_.ensure_placed(stores_.get(out.store));
   plan.finish();
 }
@@ -157,11 +239,14 @@ std::vector<Event> Engine::read(const Record& record) {
   task.device = 0;
   task.inputs.push_back({in.store, in.view, Box::of(in.view.shape), false, true});
   task.cost = static_cast<double>(bytes) / 8;
-  task.body = [to = record.destination, bytes](std::span<const Bound> from, std::span<const Bound>, Parallel& parallel) {
+  task.body = [target = record.destination, bytes](std::span<const Bound> from, std::span<const Bound>, Parallel& parallel) {
     constexpr size_t kPiece = 1 << 20;
+    if (!target) return;  // not the leader
+    std::lock_guard lock(target->lock);
+    if (!target->to) return;
     parallel.run(static_cast<int64_t>((bytes + kPiece - 1) / kPiece), [&](int64_t i) {
       const size_t at = static_cast<size_t>(i) * kPiece;
-      std::memcpy(static_cast<char*>(to) + at, from[0].base + at, std::min(kPiece, bytes - at));
+      std::memcpy(static_cast<char*>(target->to) + at, from[0].base + at, std::min(kPiece, bytes - at));
     });
   };
   step.add(std::move(task));
@@ -206,14 +291,8 @@ std::vector<Event> Engine::pending() const {
 }
 
 void Engine::check() {
-  std::exception_ptr first;
-  auto take = [&](Queue& queue) {
-    for (const Failure& failure : queue.take_failures())
-      if (!first) first = failure.error;
-  };
-  for (Device* device : job_.local) take(device->queue());
-  if (job_.comm_queue) take(*job_.comm_queue);
-  if (first) std::rethrow_exception(first);
+  failures_.look();
+  if (const FailurePtr failure = failures_.take_unreported()) throw Error(failure->kind, failure->operation + ": " + failure->reason);
 }
 
 void Engine::count_into(std::map<std::string, double>* counters, const std::string& prefix) const {

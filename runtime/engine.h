@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "runtime/failures.h"
 #include "runtime/lower_group.h"
 #include "runtime/window.h"
 
@@ -19,11 +20,18 @@ struct FpEvent {
   uint8_t kinds = 0;
 };
 
+// Work could not be issued, for want of memory say; what it would have written has no values.
+struct IssueFailed {
+  FailurePtr failure;
+};
+
 class Engine {
  public:
   Engine(Job job, int64_t min_tile);
 
   // Any record. A kRead writes its destination on rank 0 when the events returned are done; other records return nothing.
+  // Throws IssueFailed when work that the record closed could not be issued; the record itself is taken all the same, but
+  // for a read.
   std::vector<Event> apply(const Record& record);
   // What a kDrop does.
   void drop(StoreId store);
@@ -31,9 +39,9 @@ class Engine {
   void flush();
   // The events after which everything issued is done.
   std::vector<Event> pending() const;
-  // Throws the first failure of a finished task since the last call.
+  // Looks at what queues report and throws the first failure that nobody has been told of.
   void check();
-  // Whether a record has named the store and it still exists.
+  FailureLog& failures() { return failures_; }
   // What finished tasks met since the last call, each (operation, line) once.
   std::vector<FpEvent> take_fp_events();
   StoreTable& stores() { return stores_; }
@@ -44,6 +52,8 @@ class Engine {
   void host_data(const Record& record);
   std::vector<Event> read(const Record& record);
   void call(const Record& record);
+  template <class Describe, class Issue>
+  void attempt(const Describe& describe, const Issue& issue);
   void look_at_reports();
 
   Job job_;
@@ -51,6 +61,8 @@ class Engine {
   StepCounters steps_;
   ProgramCache programs_;
   Lowering lowering_;
+  FailureLog failures_;
+  FailurePtr refused_;  // by the record being applied
   Window window_;
   std::map<std::pair<Opcode, uint32_t>, uint8_t> fp_met_;
   double records_ = 0, groups_ = 0, grouped_records_ = 0;

@@ -4,7 +4,10 @@
 // once, transfers in flight are ended, and every wait that needs the dead rank raises.
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
+#include <cstring>
+#include <map>
 
 #include "comm/bootstrap.h"
 #include "comm/control.h"
@@ -22,7 +25,7 @@ constexpr milliseconds kLeaveLimit{10'000};
 
 class JobLink : public Link {
  public:
-  JobLink(comm::Transport& transport, int rank, int size) : transport_(transport), rank_(rank) {
+  JobLink(comm::Transport& transport, int rank, int size) : transport_(transport), rank_(rank), size_(size) {
     comm::ControlOptions options;
     options.rank = rank;
     options.size = size;
@@ -30,7 +33,7 @@ class JobLink : public Link {
     options.timeout = milliseconds(static_cast<int64_t>(settings().timeout * 1000));
     options.doorbell = &transport.doorbell();
     comm::ControlHandlers handlers;
-    handlers.on_message = [](int, uint32_t, std::string_view) {};
+    handlers.on_message = [this](int, uint32_t, std::string_view bytes) { take_report(bytes); };
     handlers.on_failure = [this](const comm::RankFailure& failure) { rank_died(failure); };
     channel_ = std::make_unique<comm::ControlChannel>(std::move(options), std::move(handlers));
   }
@@ -43,6 +46,25 @@ class JobLink : public Link {
     const auto next = channel_->next_batch();
     if (!next) return false;
     batch->assign(next->bytes().begin(), next->bytes().end());
+    return true;
+  }
+
+  bool has_room(milliseconds limit) override { return channel_->wait_for_credit(limit); }
+
+  void report(uint64_t serial, const std::vector<FailurePtr>& failures) override {
+    std::string message(reinterpret_cast<const char*>(&serial), sizeof serial);
+    const std::vector<char> bytes = encode(failures);
+    channel_->send(0, 0, message.append(bytes.data(), bytes.size()));
+  }
+
+  bool all_reported(uint64_t serial, milliseconds limit, std::vector<FailurePtr>* failures) override {
+    std::unique_lock lock(reports_lock_);
+    const auto all = [&] { return reports_[serial].count == size_ - 1; };
+    reports_came_.wait_for(lock, limit, [&] { return all() || lost_; });
+    if (!all() && lost_) throw Error(ErrorKind::kRuntime, channel_->first_failure()->text());
+    if (!all()) return false;
+    *failures = std::move(reports_[serial].failures);
+    reports_.erase(reports_.begin(), reports_.upper_bound(serial));
     return true;
   }
 
@@ -61,10 +83,32 @@ class JobLink : public Link {
     if (rank_ == 0) std::fprintf(stderr, "tilewise: %s\n", failure.text().c_str());
     transport_.abort(failure.text());
     transport_.doorbell().ring();
+    std::lock_guard lock(reports_lock_);
+    lost_ = true;
+    reports_came_.notify_all();
   }
 
+  void take_report(std::string_view bytes) {
+    uint64_t serial;
+    std::memcpy(&serial, bytes.data(), sizeof serial);
+    bytes.remove_prefix(sizeof serial);
+    std::lock_guard lock(reports_lock_);
+    Reports& reports = reports_[serial];
+    for (FailurePtr& failure : decode_failures(bytes.data(), bytes.size())) reports.failures.push_back(std::move(failure));
+    reports.count += 1;
+    reports_came_.notify_all();
+  }
+
+  struct Reports {
+    int count = 0;
+    std::vector<FailurePtr> failures;
+  };
   comm::Transport& transport_;
-  int rank_;
+  int rank_, size_;
+  std::mutex reports_lock_;
+  std::condition_variable reports_came_;
+  std::map<uint64_t, Reports> reports_;  // by the serial of the kSync record
+  bool lost_ = false;                    // a rank died
   std::unique_ptr<comm::ControlChannel> channel_;
 };
 

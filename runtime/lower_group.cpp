@@ -45,13 +45,19 @@ void Lowering::place(StoreState& store, TilingPtr tiling) {
     instance.written = device->queue().last();
     store.instances.push_back(std::move(instance));
   };
-  if (store.tiling->is_replicated()) {
-    add(0, job.local[0], Box::of(store.base_shape));
-    return;
+  try {
+    if (store.tiling->is_replicated()) {
+      add(0, job.local[0], Box::of(store.base_shape));
+      return;
+    }
+    for (int d = 0; d < job.devices_per_rank(); ++d)
+      for (int64_t tile : store.tiling->tiles_of(job.first_device(job.rank) + d))
+        add(tile, job.local[d], store.tiling->tile_box(tile));
+  } catch (...) {  // no memory
+    stores.free_instances(store);
+    store.tiling = nullptr;
+    throw;
   }
-  for (int d = 0; d < job.devices_per_rank(); ++d)
-    for (int64_t tile : store.tiling->tiles_of(job.first_device(job.rank) + d))
-      add(tile, job.local[d], store.tiling->tile_box(tile));
 }
 
 // With one device there is one way for a store of given form to lie; the last few are kept.

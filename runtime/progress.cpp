@@ -12,6 +12,7 @@ std::atomic<Progress*> queues[kMaxQueues];
 std::atomic<int> queue_count{0};
 std::atomic<ProgressListener*> listeners{nullptr};
 std::atomic<int> fork_generation{0};
+std::atomic<bool> has_failed{false};
 
 }  // namespace
 
@@ -42,6 +43,10 @@ void Progress::abandon_all() {
   listeners.store(nullptr);
 }
 
+bool Progress::failed() { return has_failed.load(std::memory_order_acquire); }
+
+void Progress::note_failure() { has_failed.store(true, std::memory_order_release); }
+
 int Progress::generation() { return fork_generation.load(std::memory_order_relaxed); }
 
 // The stores and loads of finished_ and sleepers_ here and in wait() are sequentially consistent: either the sleeper
@@ -56,6 +61,13 @@ void Progress::advance(uint64_t sequence) {
 }
 
 void Progress::wait(uint64_t sequence) {
+  while (!wait_for(sequence, std::chrono::hours(1))) {
+  }
+}
+
+bool Progress::wait_for(uint64_t sequence, std::chrono::milliseconds limit) {
+  if (reached(sequence)) return true;
+  const auto end = std::chrono::steady_clock::now() + limit;
   for (Poll poll; !reached(sequence);) {
     if (generation_ != generation()) {
       throw Error(ErrorKind::kRuntime, "this value was still being computed when the process forked; compute it "
@@ -66,16 +78,26 @@ void Progress::wait(uint64_t sequence) {
     while (true) {
       uint32_t bell = bell_.load();
       if (finished_.load(std::memory_order_seq_cst) >= sequence) break;
-      futex_wait(bell_, bell);
+      const auto left = end - std::chrono::steady_clock::now();
+      if (left <= std::chrono::nanoseconds(0)) {
+        sleepers_.fetch_sub(1);
+        return false;
+      }
+      futex_wait_for(bell_, bell, left);
     }
     sleepers_.fetch_sub(1);
   }
+  return true;
 }
 
 bool done(Event event) { return event.queue < 0 || Progress::of(event.queue).reached(event.sequence); }
 
 void wait(Event event) {
   if (event.queue >= 0) Progress::of(event.queue).wait(event.sequence);
+}
+
+bool wait_for(Event event, std::chrono::milliseconds limit) {
+  return event.queue < 0 || Progress::of(event.queue).wait_for(event.sequence, limit);
 }
 
 bool all_done(std::span<const Event> events) {

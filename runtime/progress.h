@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 #include "runtime/device.h"
@@ -33,6 +34,10 @@ class Progress {
   static void abandon_all();
   static int generation();  // counts forks: what was made under another number belongs to the parent
 
+  // Whether a task of any queue has ever failed, here or, as messages tell, on another rank: from then on waits look closer.
+  static bool failed();
+  static void note_failure();
+
   int id() const { return id_; }
   uint64_t finished() const { return finished_.load(std::memory_order_acquire); }
   bool reached(uint64_t sequence) const { return finished() >= sequence; }
@@ -42,6 +47,7 @@ class Progress {
   void advance_unseen(uint64_t sequence) { finished_.store(sequence, std::memory_order_release); }
 
   void wait(uint64_t sequence);
+  bool wait_for(uint64_t sequence, std::chrono::milliseconds limit);  // true when it has come
 
  private:
   explicit Progress(int id);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ enum class RecordKind : uint8_t {
   kDrop,         // the user holds the store no longer
   kRead,         // the leader wants the values of a view
   kFlush,        // issue everything recorded so far
+  kSync,         // that, and every rank says when it is done and what failed
 };
 
 // An operand or output: a view of a store.
@@ -36,6 +38,13 @@ struct Birth {
   StoreId store = 0;
   Dims base_shape;
   int64_t base_itemsize = 0;
+};
+
+// Where a read's values go. Who no longer wants them (the wait was interrupted) sets `to` to null under the lock.
+struct ReadTarget {
+  explicit ReadTarget(void* to) : to(to) {}
+  std::mutex lock;
+  void* to;
 };
 
 struct Record {
@@ -65,7 +74,7 @@ struct Record {
 
   // kHostData, kRead: on the leader only. C-ordered values of the output; where the input's values go.
   std::shared_ptr<const void> data;
-  void* destination = nullptr;
+  std::shared_ptr<ReadTarget> destination;
 };
 
 namespace session {

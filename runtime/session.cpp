@@ -25,6 +25,8 @@ void Store::dropped(Store* store) {
 namespace session {
 
 namespace {
+constexpr size_t kBatch = 16 << 10;  // bytes of records that are worth sending
+
 State* the_state = nullptr;
 State* parents_state = nullptr;  // in a forked child: what the parent had, never used but for its hooks and numbers
 
@@ -99,12 +101,42 @@ std::unique_lock<std::mutex> lock(State& s) {
 }
 
 void wait_unlocked(State& s, const std::vector<Event>& events) {
-  bool all = true;
-  for (const Event& event : events) all = all && done(event);
-  if (all) return;
-  void* python = s.blocking.enter ? s.blocking.enter() : nullptr;
-  for (const Event& event : events) wait(event);
-  if (s.blocking.leave) s.blocking.leave(python);
+  size_t at = 0;
+  while (at < events.size() && done(events[at])) ++at;
+  if (at == events.size()) return;
+  wait_in_slices(s, [&](std::chrono::milliseconds limit) {
+    while (at < events.size() && wait_for(events[at], limit)) ++at;
+    return at == events.size();
+  });
+}
+
+void wait_in_slices(State& s, const std::function<bool(std::chrono::milliseconds)>& come) {
+  constexpr std::chrono::milliseconds kSlice{100};
+  for (bool here = false; !here;) {
+    void* python = s.blocking.enter ? s.blocking.enter() : nullptr;
+    try {
+      here = come(kSlice);
+    } catch (...) {
+      if (s.blocking.leave) s.blocking.leave(python);
+      throw;
+    }
+    if (s.blocking.leave) s.blocking.leave(python);
+  }
+}
+
+// A full batch goes out before more is recorded, so that an interrupted wait for the workers leaves nothing half recorded.
+std::unique_lock<std::mutex> lock_to_record(State& s) {
+  auto held = lock(s);
+  while (s.batch.size() >= kBatch) {
+    if (s.link->has_room(std::chrono::milliseconds(0))) {
+      publish(s);
+      break;
+    }
+    held.unlock();
+    wait_in_slices(s, [&](std::chrono::milliseconds limit) { return s.link->has_room(limit); });
+    held = lock(s);
+  }
+  return held;
 }
 
 void publish(State& s) {
@@ -117,31 +149,41 @@ std::vector<Event> apply_global(State& s, const Record& record) {
   dump(Stage::kStream, [&] { return print(record); });
   if (s.link) {
     encode(record, &s.batch);
-    constexpr size_t kBatch = 16 << 10;
-    if (s.batch.size() >= kBatch || record.kind == RecordKind::kRead) publish(s);
+    if (s.batch.size() >= 64 * kBatch || record.kind == RecordKind::kRead || record.kind >= RecordKind::kFlush) publish(s);
   }
-  return s.global->apply(record);
+  return apply(s, *s.global, record);
 }
 
 void flush() {
   State& s = state();
-  auto held = lock(s);
+  auto held = lock_to_record(s);
   drain_drops(s);
   Record record;
   record.kind = RecordKind::kFlush;
-  s.known->flush();
+  apply(s, *s.known, record);
   apply_global(s, record);
-  publish(s);
 }
 
 void synchronize() {
   State& s = state();
-  flush();
-  wait_unlocked(s, s.global->pending());
+  settle_all(s);
   auto held = lock(s);
-  s.global->check();
-  s.known->check();
+  for (Engine* engine : {s.global.get(), s.known.get()})
+    if (const FailurePtr failure = engine->failures().take_unreported()) raise(s, failure);
 }
+
+namespace {
+
+// A worker has reached a kSync record.
+void report(State& s, uint64_t serial) {
+  for (const Event& event : s.global->pending()) wait(event);
+  FailureLog& failures = s.global->failures();
+  failures.look();
+  s.link->report(serial, failures.take_new());
+  if (failures.fatal()) s.link->fail(failures.fatal()->reason);
+}
+
+}  // namespace
 
 int run_worker() {
   State& s = state();
@@ -150,11 +192,16 @@ int run_worker() {
     while (s.link->next(&batch)) {
       const char* at = batch.data();
       const char* end = at + batch.size();
-      while (at < end) s.global->apply(decode(&at, end));
+      while (at < end) {
+        const Record record = decode(&at, end);
+        s.global->apply(record);
+        if (record.kind == RecordKind::kSync) report(s, record.inputs[0].store);
+      }
     }
     s.global->flush();
     for (const Event& event : s.global->pending()) wait(event);
-    s.global->check();
+  } catch (const IssueFailed& failed) {
+    s.link->fail(failed.failure->operation + ": " + failed.failure->reason);
   } catch (const std::exception& failure) {
     s.link->fail(failure.what());
   }

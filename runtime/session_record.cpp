@@ -3,6 +3,7 @@
 
 #include "runtime/base/env.h"
 #include "runtime/base/error.h"
+#include "runtime/progress.h"
 #include "runtime/session_state.h"
 
 namespace tilewise::session {
@@ -92,9 +93,9 @@ std::shared_ptr<char[]> known_bytes(State& s, const Store& store, size_t bytes) 
   read.kind = RecordKind::kRead;
   read.inputs.push_back({store.id, partition::dense_view(store.base_shape, DType::kVoid,
                                                          static_cast<int32_t>(store.base_itemsize))});
-  read.destination = data.get();
-  for (const Event& event : s.known->apply(read)) wait(event);
-  s.known->check();
+  read.destination = std::make_shared<ReadTarget>(data.get());
+  for (const Event& event : apply(s, *s.known, read)) wait(event);
+  raise_if_poisoned(s, *s.known, store.id);
   return data;
 }
 
@@ -183,7 +184,7 @@ void take_known_scalars(State& s, Record& record, const Array* const* in, SmallV
 void record(Record& r, const Array* const* in, const Array* const* out) {
   State& s = state();
   if (!s.role.leader) throw Error(ErrorKind::kRuntime, "only the leader records operations");
-  auto held = lock(s);
+  auto held = lock_to_record(s);
   drain_drops(s);
   for (size_t i = 0; i < r.inputs.size(); ++i) check_own(s, *in[i]->store);
   for (size_t i = 0; i < r.outputs.size(); ++i) check_own(s, *out[i]->store);
@@ -199,7 +200,7 @@ void record(Record& r, const Array* const* in, const Array* const* out) {
       name_store(r, *out[i]->store, &s.next_known);
       r.outputs[i].store = out[i]->store->id;
     }
-    s.known->apply(r);
+    apply(s, *s.known, r);
     return;
   }
   for (size_t i = 0; i < r.outputs.size(); ++i)
@@ -230,7 +231,7 @@ void record(Record& r, const Array* const* in, const Array* const* out) {
 void read(const Array& source, void* to) {
   State& s = state();
   const size_t bytes = static_cast<size_t>(source.view.count()) * source.view.itemsize;
-  auto held = lock(s);
+  auto held = lock_to_record(s);
   drain_drops(s);
   Store& store = *source.store;
   check_own(s, store);
@@ -238,17 +239,29 @@ void read(const Array& source, void* to) {
     std::memset(to, 0, bytes);
     return;
   }
+  const bool here = store.residence == Store::Residence::kKnown;
+  const StoreId id = store.id;
+  Engine& engine = here ? *s.known : *s.global;
+  raise_if_poisoned(s, engine, id);
   Record r;
   r.kind = RecordKind::kRead;
   r.line = current_line(s);
-  r.inputs.push_back({store.id, source.view});
-  r.destination = to;
-  const bool here = store.residence == Store::Residence::kKnown;
-  const auto events = here ? s.known->apply(r) : apply_global(s, r);
+  r.inputs.push_back({id, source.view});
+  r.destination = std::make_shared<ReadTarget>(to);
+  const auto events = here ? apply(s, engine, r) : apply_global(s, r);
+  raise_if_poisoned(s, engine, id);  // the read itself may have issued what made it
   held.unlock();
-  wait_unlocked(s, events);
+  try {
+    wait_unlocked(s, events);
+    if (!Progress::failed()) return;
+    settle_all(s);
+  } catch (...) {
+    std::lock_guard lock(r.destination->lock);
+    r.destination->to = nullptr;
+    throw;
+  }
   held = lock(s);
-  (here ? s.known : s.global)->check();
+  raise_if_poisoned(s, engine, id);
 }
 
 }  // namespace tilewise::session

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,7 +22,11 @@ class Link {
  public:
   virtual ~Link() = default;
   virtual void publish(std::vector<char> batch) = 0;           // leader; waits for credits
+  virtual bool has_room(std::chrono::milliseconds limit) = 0;  // leader: whether it need not wait
   virtual bool next(std::vector<char>* batch) = 0;             // worker; false: the stream has ended
+  virtual void report(uint64_t serial, const std::vector<FailurePtr>& failures) = 0;  // worker: all up to kSync `serial` is done
+  // Leader: true when every worker has reported; then what failed there.
+  virtual bool all_reported(uint64_t serial, std::chrono::milliseconds limit, std::vector<FailurePtr>* failures) = 0;
   virtual void fail(const std::string& reason) = 0;            // this rank cannot go on
   virtual int finish(int status) = 0;                          // leader and workers; the job's status
 };
@@ -35,6 +41,7 @@ struct State {
   std::unique_ptr<Link> link;
   std::vector<char> batch;          // serialised records not yet published
   StoreId next_known = 1, next_global = 1;
+  uint64_t next_sync = 1;
   StoreId first_own = 1;            // lower numbers were given before this process was forked
   std::atomic<Store*> dropped{nullptr};  // a stack; linked through Store::next_dropped
   std::map<std::string, double> counts;
@@ -54,11 +61,24 @@ bool started();
 void check_own(const State& s, const Store& store);
 // Takes the lock; gives up Python's lock while it has to wait.
 std::unique_lock<std::mutex> lock(State& s);
-// Waits for events with Python's lock given up. The session's lock must not be held.
+// Waits with Python's lock given up, looking at signals now and then: what a signal's handler raises leaves from here. The
+// session's lock must not be held. `come` waits at most so long and says whether that was enough.
+void wait_in_slices(State& s, const std::function<bool(std::chrono::milliseconds)>& come);
 void wait_unlocked(State& s, const std::vector<Event>& events);
 
 // Appends the record to the batch for the workers and gives it to the engine of all devices.
 std::vector<Event> apply_global(State& s, const Record& record);
+// Gives the record to one engine; work that could not be issued raises here.
+std::vector<Event> apply(State& s, Engine& engine, const Record& record);
+// Takes the lock for recording: first waits until the workers can take more.
+std::unique_lock<std::mutex> lock_to_record(State& s);
+
+// session_failures.cpp. Raises the failure, naming the operation and the Python line.
+[[noreturn]] void raise(State& s, const FailurePtr& failure);
+// Waits for all work of all ranks recorded so far and learns what failed. The session's lock must not be held.
+void settle_all(State& s);
+// Raises if the store of the engine has no values, as far as is known.
+void raise_if_poisoned(State& s, Engine& engine, StoreId store);
 void publish(State& s);
 // Turns dropped handles into drop records.
 void drain_drops(State& s);

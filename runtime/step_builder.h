@@ -53,6 +53,8 @@ struct StepCounters {
 class StepBuilder {
  public:
   StepBuilder(Job& job, StoreTable& stores, StepCounters& counters) : job_(job), stores_(stores), counters_(counters) {}
+  ~StepBuilder();  // gives back what a step that could not be issued had borrowed
+  StepBuilder(const StepBuilder&) = delete;
 
   void add(StepTask task);
   // Outputs to this store go to second instances, which replace the first ones at the end of the step.

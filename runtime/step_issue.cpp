@@ -1,7 +1,9 @@
 // The second half of StepBuilder: what was bound is enqueued, in the order that step_builder.h describes.
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/dump.h"
+#include "runtime/progress.h"
 #include "runtime/run_program.h"
 #include "runtime/step_builder.h"
 
@@ -20,6 +22,21 @@ void wait_for(std::vector<Event>* after, Event event, const Device* device) {
 void before_write(std::vector<Event>* after, const Instance& instance, const Device* device) {
   wait_for(after, instance.written, device);
   for (Event reader : instance.readers) wait_for(after, reader, device);
+}
+
+// A message ends with a word that says whether the sender knows of a failed task, its own or one it was told of: so a value
+// never arrives before the news that it may be none. (Host memory; a device's message will need the word beside it.)
+size_t message_bytes(int64_t bytes) { return (static_cast<size_t>(bytes) + 7) / 8 * 8 + 8; }
+
+void tell_failed(const BufferView& message) {
+  const uint64_t word = Progress::failed();
+  std::memcpy(static_cast<char*>(message.data) + message.bytes - 8, &word, 8);
+}
+
+bool told_failed(const BufferView& message) {
+  uint64_t word;
+  std::memcpy(&word, static_cast<const char*>(message.data) + message.bytes - 8, 8);
+  return word != 0;
 }
 
 }  // namespace
@@ -86,12 +103,19 @@ void StepBuilder::end_swaps() {
       old.device->release(old.buffer, after);
     }
   }
+  swaps_.clear();
+}
+
+StepBuilder::~StepBuilder() {
+  for (Lent& lent : lent_) lent.device->release(lent.buffer, last_);
+  for (Swap& swap : swaps_)
+    for (Instance& second : swap.second) second.device->release(second.buffer, last_);
 }
 
 Event StepBuilder::pack(Messages& send, Event* newest) {
   for (auto& [peer, message] : send) {
     (void)peer;
-    message.buffer = job_.local[0]->allocate(message.bytes);
+    message.buffer = job_.local[0]->allocate(message_bytes(message.bytes));
     for (Part& part : message.parts) {
       std::vector<Event> after;
       if (part.instance) wait_for(&after, part.instance->written, part.device);
@@ -115,14 +139,15 @@ Event StepBuilder::exchange(uint64_t tag, Messages& send, Messages& receive) {
     BufferView buffer;
   };
   std::vector<Transfer> transfers;
+  auto whole = [](const Message& message) {
+    return BufferView{message.buffer.data, message_bytes(message.bytes), message.buffer.kind, message.buffer.device};
+  };
   for (auto& [peer, message] : receive) {
-    message.buffer = job_.local[0]->allocate(message.bytes);
-    transfers.push_back({peer, false, {message.buffer.data, static_cast<size_t>(message.bytes), message.buffer.kind,
-                                       message.buffer.device}});
+    message.buffer = job_.local[0]->allocate(message_bytes(message.bytes));
+    transfers.push_back({peer, false, whole(message)});
   }
   for (auto& [peer, message] : send) {
-    transfers.push_back({peer, true, {message.buffer.data, static_cast<size_t>(message.bytes), message.buffer.kind,
-                                      message.buffer.device}});
+    transfers.push_back({peer, true, whole(message)});
     counters_.sent_bytes += static_cast<double>(message.bytes);
     counters_.messages += 1;
   }
@@ -133,10 +158,14 @@ Event StepBuilder::exchange(uint64_t tag, Messages& send, Messages& receive) {
       [transport, tag, transfers] {
         std::vector<comm::Request> requests;
         transport->begin_group();
-        for (const Transfer& t : transfers)
+        for (const Transfer& t : transfers) {
+          if (t.out) tell_failed(t.buffer);
           requests.push_back(t.out ? transport->isend(t.peer, tag, t.buffer) : transport->irecv(t.peer, tag, t.buffer));
+        }
         transport->end_group();
         comm::wait_all(*transport, requests);
+        for (const Transfer& t : transfers)
+          if (!t.out && told_failed(t.buffer)) Progress::note_failure();
       },
       after);
 }
@@ -255,6 +284,7 @@ std::vector<Event> StepBuilder::issue(uint64_t tag) {
   for (Messages* messages : {&send_, &receive_, &send_after_, &receive_after_})
     for (auto& [peer, message] : *messages) job_.local[0]->release(message.buffer, last_);
   for (Lent& lent : lent_) lent.device->release(lent.buffer, last_);
+  lent_.clear();
   return last_;
 }
 

@@ -47,7 +47,6 @@ void StoreTable::release_if_unused(StoreState& store) {
   free_instances(store);
   store.tiling = nullptr;
   store.dropped = false;
-  store.poison = nullptr;
   *slot(store.id) = nullptr;
   --live_;
   auto& page = pages_of(store.id)[page_of(store.id)];

@@ -4,7 +4,6 @@
 // names it; its memory is then given back in stream order. One table an engine; used from the engine's thread only.
 #pragma once
 
-#include <exception>
 #include <memory>
 #include <vector>
 
@@ -35,7 +34,6 @@ struct StoreState {
   std::vector<Instance> instances;
   int open = 0;                                          // open groups that name it
   bool dropped = false;
-  std::exception_ptr poison;                             // why its values do not exist
 
   partition::StoreForm form() const { return {base_shape, base_itemsize}; }
   int64_t count() const { return count_of(base_shape); }

@@ -94,7 +94,7 @@ Ref get_ref(Reader& r) {
 }
 
 // A drop is the most frequent record after the elementwise ones: a store number is all of it.
-bool bare(RecordKind kind) { return kind == RecordKind::kDrop || kind == RecordKind::kFlush; }
+bool bare(RecordKind kind) { return kind == RecordKind::kDrop || kind >= RecordKind::kFlush; }
 
 }  // namespace
 
@@ -148,7 +148,7 @@ void encode(const Record& record, std::vector<char>* to) {
 Record decode(const char** at, const char* end) {
   Reader r(*at, end);
   Record record;
-  record.kind = static_cast<RecordKind>(r.count(static_cast<size_t>(RecordKind::kFlush)));
+  record.kind = static_cast<RecordKind>(r.count(static_cast<size_t>(RecordKind::kSync)));
   if (bare(record.kind)) {
     record.inputs.resize(1);
     record.inputs[0].store = r.number();
@@ -208,10 +208,10 @@ Record decode(const char** at, const char* end) {
 }
 
 std::string print(const Record& record) {
-  static constexpr const char* kKinds[] = {"elementwise", "reduce", "call", "host-data", "drop", "read", "flush"};
+  static constexpr const char* kKinds[] = {"elementwise", "reduce", "call", "host-data", "drop", "read", "flush", "sync"};
   std::ostringstream out;
   out << kKinds[static_cast<int>(record.kind)];
-  if (record.kind == RecordKind::kFlush) return out.str();
+  if (record.kind >= RecordKind::kFlush) return out.str();
   if (record.kind == RecordKind::kDrop) {
     out << " s" << record.inputs[0].store;
     return out.str();

@@ -80,6 +80,7 @@ class ThreadQueue final : public Queue {
       } catch (...) {
         std::lock_guard lock(mutex_);
         failures_.push_back({{id(), sequence}, std::current_exception()});
+        Progress::note_failure();
       }
       item = {};  // what the task held is gone before it counts as finished
       progress_.advance(sequence);

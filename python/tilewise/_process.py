@@ -64,8 +64,9 @@ def _end():
     except KeyboardInterrupt:
         _set_status(130)
     except Exception as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        _set_status(1)
+        if not _status:  # else the traceback has told it
+            print(f"{type(error).__name__}: {error}", file=sys.stderr)
+            _set_status(1)
     sys.stdout.flush()
     _core.shutdown(_status)
     if _status and not _exiting:

@@ -70,6 +70,7 @@ bool CpuQueue::run_one() {
 void CpuQueue::keep_failure(uint64_t sequence) {
   std::lock_guard lock(failures_mutex_);
   failures_.push_back({{id(), sequence}, std::current_exception()});
+  Progress::note_failure();
 }
 
 std::vector<Failure> CpuQueue::take_failures() {

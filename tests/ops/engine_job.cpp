@@ -159,7 +159,7 @@ std::vector<double> EngineJob::read(const Value& a) {
   Record r;
   r.kind = RecordKind::kRead;
   r.inputs.push_back({a.store, a.view});
-  r.destination = values.data();
+  r.destination = std::make_shared<ReadTarget>(values.data());
   std::vector<Event> events;
   for (size_t rank = 0; rank < engines_.size(); ++rank) {
     auto issued = engines_[rank]->apply(r);

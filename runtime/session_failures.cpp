@@ -1,0 +1,72 @@
+// From a failed task to an exception in Python: where waits learn what failed, on this rank and on others.
+#include <utility>
+
+#include "runtime/progress.h"
+#include "runtime/session_state.h"
+
+namespace tilewise::session {
+
+void raise(State& s, const FailurePtr& failure) {
+  failure->reported = true;
+  std::string place;
+  if (s.line_text && failure->line < s.lines.size()) place = s.line_text(s.lines[failure->line]);
+  if (!place.empty()) place = " at " + place;
+  throw Error(failure->kind, str(failure->operation, place, " failed: ", failure->reason));
+}
+
+void raise_if_poisoned(State& s, Engine& engine, StoreId store) {
+  if (!Progress::failed() && !engine.failures().any()) return;
+  engine.failures().look();
+  if (engine.failures().fatal()) raise(s, engine.failures().fatal());
+  if (const FailurePtr failure = engine.failures().of(store)) raise(s, failure);
+}
+
+// In a job of several ranks the others now wait for messages that will not come: this rank is lost.
+std::vector<Event> apply(State& s, Engine& engine, const Record& record) {
+  try {
+    return engine.apply(record);
+  } catch (const IssueFailed& failed) {
+    if (s.link && &engine == s.global.get()) s.link->fail(failed.failure->operation + ": " + failed.failure->reason);
+    raise(s, failed.failure);
+  }
+}
+
+namespace {
+
+// Keeps the notes of the log while other ranks may still report about old work.
+struct Hold {
+  explicit Hold(FailureLog& log) : log(log) { log.hold(1); }
+  ~Hold() { log.hold(-1); }
+  FailureLog& log;
+};
+
+}  // namespace
+
+void settle_all(State& s) {
+  auto held = lock_to_record(s);
+  drain_drops(s);
+  FailureLog& failures = s.global->failures();
+  failures.look();
+  if (failures.fatal()) raise(s, failures.fatal());  // the others cannot answer
+  Record record;
+  record.kind = s.link ? RecordKind::kSync : RecordKind::kFlush;
+  record.inputs.resize(1);
+  record.inputs[0].store = s.next_sync++;
+  apply(s, *s.known, record);
+  Hold hold(failures);
+  apply_global(s, record);
+  const auto events = s.global->pending();
+  held.unlock();
+  wait_unlocked(s, events);
+  std::vector<FailurePtr> elsewhere;
+  if (s.link)
+    wait_in_slices(s, [&](std::chrono::milliseconds limit) {
+      return s.link->all_reported(record.inputs[0].store, limit, &elsewhere);
+    });
+  held = lock(s);
+  s.known->failures().look();
+  failures.look();
+  for (FailurePtr& failure : elsewhere) failures.adopt(std::move(failure));
+}
+
+}  // namespace tilewise::session
