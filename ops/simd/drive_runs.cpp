@@ -44,10 +44,11 @@ Shape shape_of(const Geometry& g, int axis) {
 // One thread's work on a chunk of columns and a part of the axis.
 class RunWorker final : public Sink {
  public:
-  RunWorker(const Geometry& g, const Shape& shape, Arena& arena)
+  RunWorker(const Geometry& g, const Shape& shape, int axis, Arena& arena)
       : g_(g), plan_(*g.plan), shape_(shape), arena_(arena), runner_(g, arena, 0, this) {
     const int count = static_cast<int>(plan_.reductions.size());
     const int64_t columns = std::min(shape.chunk, shape.columns);
+    if (!g.batched) runner_.walk_along(axis);
     work_ = arena.array<Work>(count);
     by_number_ = arena.array<int>(static_cast<int64_t>(plan_.program.reductions.size()));
     for (int i = 0; i < count; ++i) {
@@ -164,7 +165,7 @@ void drive_runs(const Geometry& g, int axis, Parallel& parallel) {
     for_pieces(parallel, (places + together - 1) / together, [&](int64_t piece) {
       Arena& arena = Arena::of_thread();
       const Arena::Scope scope(arena);
-      RunWorker worker(g, s, arena);
+      RunWorker worker(g, s, axis, arena);
       for (int64_t n = piece * together; n < std::min((piece + 1) * together, places); ++n) {
         const Place p = place_of(s, n);
         worker.work(p.outer, p.middle, p.chunk, 0, s.length);
@@ -179,7 +180,7 @@ void drive_runs(const Geometry& g, int axis, Parallel& parallel) {
   for_pieces(parallel, places * cut.count(), [&](int64_t piece) {
     Arena& arena = Arena::of_thread();
     const Arena::Scope scope(arena);
-    RunWorker worker(g, s, arena);
+    RunWorker worker(g, s, axis, arena);
     const Place p = place_of(s, piece / cut.count());
     const int64_t part = piece % cut.count();
     worker.work(p.outer, p.middle, p.chunk, cut.piece_begin(part) - begin, cut.piece_end(part) - begin);

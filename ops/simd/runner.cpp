@@ -12,6 +12,7 @@ namespace tilewise::ops::simd {
 
 namespace {
 
+constexpr int64_t kWorthPrefetch = 512;  // elements
 constexpr int64_t kStagger = 192;  // bytes between registers, so that they do not share cache sets
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
@@ -236,9 +237,28 @@ void Runner::move_cursors(const Block& block, int64_t offset, bool gathered) {
   for (int i = 0; i < patch_count_; ++i) *patches_[i].field = cursors_[patches_[i].place];
 }
 
+// Asks for the operands of the next block: kernels work in the first-level cache, so that memory would idle meanwhile.
+void Runner::prefetch(int phase, const Block& block) const {
+  constexpr int64_t kLine = 64;
+  for (int m = 0; m < travels_; ++m) {
+    const uint16_t a = homes_[travellers_[m]];
+    if (a >= accesses_) continue;
+    const Value& v = plan_.values[travellers_[m]];
+    if (phase > 0 && v.kind == ValueKind::kLoad) continue;  // read in an earlier phase, and near
+    const int64_t bytes = block.count * v.itemsize;
+    const char* next = cursors_[a] + (walk_axis_ < 0 ? bytes : g_.stride(a, walk_axis_));
+    if (v.kind == ValueKind::kLoad) {
+      for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(next + at, 0, 2);
+    } else {
+      for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(next + at, 1, 2);
+    }
+  }
+}
+
 void Runner::run_part(int phase, const Block& block, int64_t offset, bool gathered) {
   const int64_t padded = round_up(block.count, plan_.quantum);
   move_cursors(block, offset, gathered);
+  if (!gathered && block.count >= kWorthPrefetch) prefetch(phase, block);
   if (launch_.fp_flags) take_fp_status();
   for (int s = plan_.phase_begin[phase]; s < plan_.phase_begin[phase + 1]; ++s) run_step(s, block, padded, gathered);
 }

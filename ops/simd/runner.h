@@ -40,6 +40,9 @@ class Runner {
   // A reduced value becomes known: one for each row of the block, `stride` bytes apart.
   void set_reduced(uint16_t value, const char* states, int64_t stride, const Block& block);
 
+  // The next block is the same columns one step further on this axis, not the following columns: what to prefetch.
+  void walk_along(int axis) { walk_axis_ = axis; }
+
   // Parts of a block that is cut at the end of whole vectors begin at multiples of this (reductions: their lanes).
   void split_at(int64_t elements) { split_ = elements; }
 
@@ -62,6 +65,7 @@ class Runner {
   void find_conflicts();
   void bind_step(int s);
   void bind_operand(Call& call, int k, uint16_t value);
+  void prefetch(int phase, const Block& block) const;
   void run_part(int phase, const Block& block, int64_t offset, bool gathered);
   void move_cursors(const Block& block, int64_t offset, bool gathered);
   void run_step(int s, const Block& block, int64_t padded, bool gathered);
@@ -93,6 +97,7 @@ class Runner {
   Patch* patches_ = nullptr;
   int patch_count_ = 0;
   int64_t split_ = 1;
+  int walk_axis_ = -1;
   bool moving_ = false;     // registers that cross phases are used at the block's offset
   bool row_scalars_ = false;  // something is one element for a row
   char* splats_ = nullptr;
