@@ -1,6 +1,8 @@
 // Complex arithmetic, bit for bit the reference's: products by explicit fma, Smith's quotient, absolute values by a
-// scaled root. Where the processor has no fma, what needs it stays with the reference loops.
+// scaled root. Where the processor has no fma, what needs it stays with the reference loops; quotients too, since SSE4's
+// comparisons raise "invalid" for a quiet NaN.
 #include "ops/simd/families.h"
+#include "ops/simd/fp_status.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/simd/complex.cpp"
@@ -100,7 +102,9 @@ struct AbsoluteOp {
     const V x = hn::Abs(re), y = hn::Abs(im), one = hn::Set(d, 1), infinity = hn::Set(d, L::infinity());
     const auto infinite = hn::Or(hn::Eq(x, infinity), hn::Eq(y, infinity));
     const auto nan = hn::Or(hn::IsNaN(x), hn::IsNaN(y));
-    const V large = hn::Max(x, y), small = hn::Min(x, y);
+    // Not Max and Min, which raise "invalid" for a quiet NaN.
+    const auto swap = hn::Gt(y, x);
+    const V large = hn::IfThenElse(swap, y, x), small = hn::IfThenElse(swap, x, y);
     // No flag where there is nothing to divide.
     const auto plain = hn::Not(hn::Or(hn::Or(infinite, nan), hn::Eq(large, hn::Zero(d))));
     const V ratio = hn::Div(hn::IfThenElseZero(plain, small), hn::IfThenElse(plain, large, one));
@@ -109,6 +113,67 @@ struct AbsoluteOp {
     return hn::IfThenElse(infinite, infinity, hn::IfThenElse(nan, hn::Set(d, L::quiet_NaN()), r));
   }
 };
+
+// One vector of comparisons as the two rows do them; a call, so that its flags are its own.
+template <class T, bool kLess, bool kOrEqual>
+HWY_NOINLINE void compare_exactly(const T* re, const T* im, const T* b, uint8_t* out) {
+  const Full<T> d;
+  const auto r = AbsoluteOp::apply(d, hn::LoadU(d, re), hn::LoadU(d, im)), bound = hn::LoadU(d, b);
+  if constexpr (kOrEqual) store_mask(d, kLess ? hn::Le(r, bound) : hn::Ge(r, bound), out);
+  else store_mask(d, kLess ? hn::Lt(r, bound) : hn::Gt(r, bound), out);
+}
+
+// |a| < b without root and quotient, where the squares leave no doubt; else as the two rows do it, flags included.
+template <class T, bool kLess, bool kOrEqual>
+void compare_absolute(const Call& c, int64_t count) {
+  const Full<T> d;
+  using V = hn::Vec<Full<T>>;
+  constexpr bool kDouble = sizeof(T) == 8;
+  constexpr T margin = kDouble ? T(0x1p-40) : T(0x1p-18);
+  // Inside these bounds neither the squares nor the rows' own quotient leave the range.
+  constexpr T least = kDouble ? T(1e-280) : T(1e-30), most = kDouble ? T(1e280) : T(1e30), tiny = kDouble ? T(1e-160) : T(1e-17);
+  const size_t n = hn::Lanes(d), step_b = c.step[1] * n;
+  Parts<T> a(c, 0);
+  const T* b = operand<T>(c, 1);
+  uint8_t* out = result<uint8_t>(c);
+  const V zero = hn::Zero(d), low = hn::Set(d, 1 - margin), high = hn::Set(d, 1 + margin);
+  for (uint8_t* end = out + count; out < end; out += n, b += step_b) {
+    V re, im;
+    a.next(re, im);
+    const V bound = hn::LoadU(d, b), square = hn::Mul(bound, bound);
+    const V size = hn::MulAdd(re, re, hn::Mul(im, im));
+    const auto inside = hn::Lt(size, hn::Mul(square, low)), outside = hn::Gt(size, hn::Mul(square, high));
+    const V small = hn::Min(hn::Abs(re), hn::Abs(im));
+    const auto ordinary = hn::And(hn::And(hn::Lt(size, hn::Set(d, most)), hn::Gt(bound, zero)),
+                                  hn::And(hn::Gt(square, hn::Set(d, least)), hn::Lt(square, hn::Set(d, most))));
+    const auto exact_quotient = hn::Or(hn::Eq(small, zero), hn::Gt(small, hn::Set(d, tiny)));
+    const auto clear = hn::And(hn::And(ordinary, exact_quotient), hn::Or(inside, outside));
+    if (HWY_LIKELY(hn::AllTrue(d, clear))) {
+      store_mask(d, kLess ? inside : outside, out);
+      continue;
+    }
+    if (c.flags) take_fp_status();
+    alignas(64) T parts[2][hn::MaxLanes(Full<T>())];
+    hn::Store(re, d, parts[0]);
+    hn::Store(im, d, parts[1]);
+    compare_exactly<T, kLess, kOrEqual>(parts[0], parts[1], b, out);
+    if (c.flags) *c.flags |= take_fp_status();
+  }
+}
+
+template <class T>
+KernelInfo compare_kernel(Opcode comparison) {
+  KernelInfo info = kernel<T>(nullptr);
+  info.reports = true;
+  switch (comparison) {
+    case op::less: info.fn = &compare_absolute<T, true, false>; break;
+    case op::less_equal: info.fn = &compare_absolute<T, true, true>; break;
+    case op::greater: info.fn = &compare_absolute<T, false, false>; break;
+    case op::greater_equal: info.fn = &compare_absolute<T, false, true>; break;
+    default: break;
+  }
+  return info;
+}
 
 // Smith's quotient: by the larger part of the divisor.
 template <class T>
@@ -160,7 +225,6 @@ KernelInfo find_in(Opcode row) {
     case op::conjugate: return pairs_kernel<T>(&pairs_unary<T, ConjugateOp>);
     case op::real: return kernel<T>(&to_real<T, RealOp>);
     case op::imag: return kernel<T>(&to_real<T, ImagOp>);
-    case op::divide: return kernel<T>(&divide<T>);
     default: break;
   }
   if constexpr (kHasFma) {
@@ -168,6 +232,7 @@ KernelInfo find_in(Opcode row) {
       case op::multiply: return pairs_kernel<T>(&pairs_binary<T, MultiplyOp>);
       case op::square: return pairs_kernel<T>(&pairs_unary<T, SquareOp>);
       case op::absolute: return kernel<T>(&to_real<T, AbsoluteOp>);
+      case op::divide: return kernel<T>(&divide<T>);
       default: break;
     }
   }
@@ -175,6 +240,14 @@ KernelInfo find_in(Opcode row) {
 }
 
 }  // namespace
+
+KernelInfo find_absolute_comparison(Opcode comparison, DType dtype) {
+  if constexpr (kHasFma) {
+    if (dtype == DType::kComplex64) return compare_kernel<float>(comparison);
+    if (dtype == DType::kComplex128) return compare_kernel<double>(comparison);
+  }
+  return {};
+}
 
 KernelInfo find_complex(Opcode row, DType dtype) {
   if (row == op::make_complex && dtype == DType::kFloat32) return kernel<float>(&make_complex<float>);
@@ -190,6 +263,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tilewise::ops::simd {
 HWY_EXPORT(find_complex);
+HWY_EXPORT(find_absolute_comparison);
+KernelInfo find_absolute_comparison_kernel(Opcode comparison, DType dtype) {
+  return HWY_DYNAMIC_DISPATCH(find_absolute_comparison)(comparison, dtype);
+}
 KernelInfo find_complex_kernel(Opcode row, DType dtype) { return HWY_DYNAMIC_DISPATCH(find_complex)(row, dtype); }
 }  // namespace tilewise::ops::simd
 #endif

@@ -4,6 +4,7 @@
 
 #include "ops/op_table.h"
 #include "ops/simd/block_copy.h"
+#include "ops/simd/fp_status.h"
 #include "ops/simd/lane_reducer.h"
 #include "ops/simd/reduce_sink.h"
 #include "ops/simd/runner.h"
@@ -78,6 +79,7 @@ class RowWorker final : public Sink {
     }
     if (g_.batched) w.reducer->rows(values, block.rows, g_.n, w.target.begin, w.states);
     else w.reducer->take(values, block.count);
+    note_reduced_flags(*g_.launch, plan_, p);
   }
 
  private:
@@ -113,6 +115,7 @@ class RowWorker final : public Sink {
         if (!in_phase(i, phase)) continue;
         work_[i].reducer->end_unit(work_[i].tree->next());
         work_[i].tree->push(0, (work_[i].target.begin + at) / kLaneUnit, stop - at);
+        note_reduced_flags(*g_.launch, plan_, plan_.reductions[i]);
       }
     }
   }
@@ -168,6 +171,7 @@ void drive_long_rows(const Geometry& g, Parallel& parallel) {
     for (int i = 0; i < reductions; ++i) made[piece * reductions + i].take(worker.tree(i), plan.reductions[i].state_bytes);
   });
   Arena& arena = Arena::of_thread();
+  if (g.launch->fp_flags) take_fp_status();
   for (int i = 0; i < reductions; ++i) {
     const PlannedReduction& p = plan.reductions[i];
     const int number = plan.steps[p.step].slot;
@@ -179,6 +183,7 @@ void drive_long_rows(const Geometry& g, Parallel& parallel) {
       TreeStack tree(arena, join, (target.extent + kLaneUnit - 1) / kLaneUnit, 1);
       for (int64_t part = 0; part < cut.count(); ++part)
         made[(row * cut.count() + part) * reductions + i].push_to(tree, p.state_bytes);
+      note_reduced_flags(*g.launch, plan, p);
       for (int k = 0; k < tree.size(); ++k)
         std::memcpy(static_cast<char*>(target.nodes) + (k * g.rows + row) * p.state_bytes, tree[k].state, p.state_bytes);
     }

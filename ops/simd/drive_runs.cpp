@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/simd/block_copy.h"
+#include "ops/simd/fp_status.h"
 #include "ops/simd/lane_reducer.h"
 #include "ops/simd/reduce_sink.h"
 #include "ops/simd/run_reducer.h"
@@ -90,6 +91,7 @@ class RunWorker final : public Sink {
         Work& w = work_[i];
         w.reducer->end_unit(w.tree->next(), columns_);
         w.tree->push(0, (w.target.begin + unit_) / kRunUnit, stop - unit_);
+        note_reduced_flags(*g_.launch, plan_, plan_.reductions[i]);
       }
     }
   }
@@ -107,6 +109,7 @@ class RunWorker final : public Sink {
     const int64_t at = w.target.begin + position_;
     if (g_.batched) w.reducer->take_rows(w.tree->next(), at, first, values, block.rows, g_.n);
     else w.reducer->take(w.tree->next(), at, first, block.column - first_column_, values, block.count);
+    note_reduced_flags(*g_.launch, plan_, plan_.reductions[by_number_[reduction]]);
   }
 
  private:
@@ -187,6 +190,7 @@ void drive_runs(const Geometry& g, int axis, Parallel& parallel) {
     for (int i = 0; i < reductions; ++i) made[piece * reductions + i].take(worker.tree(i), plan.reductions[i].state_bytes);
   });
   Arena& arena = Arena::of_thread();
+  if (g.launch->fp_flags) take_fp_status();
   for (int i = 0; i < reductions; ++i) {
     const PlannedReduction& planned = plan.reductions[i];
     const StateJoin join = make_join(planned, plan.program.reductions[plan.steps[planned.step].slot]);
@@ -196,6 +200,7 @@ void drive_runs(const Geometry& g, int axis, Parallel& parallel) {
       TreeStack tree(arena, join, (target(i).extent + kRunUnit - 1) / kRunUnit, std::min(s.chunk, s.columns - p.chunk * s.chunk));
       for (int64_t part = 0; part < cut.count(); ++part)
         made[(n * cut.count() + part) * reductions + i].push_to(tree, planned.state_bytes);
+      note_reduced_flags(*g.launch, plan, planned);
       write_nodes(tree, target(i), planned.state_bytes, s, p.outer, p.middle, p.chunk);
     }
   }

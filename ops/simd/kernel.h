@@ -38,6 +38,9 @@ struct KernelInfo {
 KernelInfo find_kernel(Opcode op, DType dtype);
 KernelInfo find_cast(DType from, DType to);
 
+// absolute and a comparison (less, less_equal, greater, greater_equal) of complex operands in one.
+KernelInfo find_absolute_comparison_kernel(Opcode comparison, DType dtype);
+
 // How a reduction's operation runs over a unit's 128 lanes (partition/tree.h). `lanes` holds 128 values.
 struct LaneKernel {
   // Joins `steps` times 128 values to the lanes; `first`: the lanes start as the first 128 of them.

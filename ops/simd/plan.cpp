@@ -11,6 +11,7 @@
 #include "ops/op_table.h"
 #include "ops/opcode.h"
 #include "ops/simd/instruction_set.h"
+#include "ops/simd/plan_parts.h"
 #include "runtime/base/error.h"
 #include "runtime/launch.h"
 
@@ -26,6 +27,7 @@ class Planner {
   explicit Planner(const Program& program) : code_(program.code) { plan_.program = program; }
 
   Plan make() {
+    plan_.parts = parts_by_axis(plan_.program);
     make_values();
     make_steps();
     if (plan_.supported) {
@@ -93,8 +95,27 @@ class Planner {
     return plan_.values[i].phase;
   }
 
+  // |z| < r and its like are one step where the absolute value has no other use.
+  void find_absolute_comparisons() {
+    std::vector<int> uses(code_.size());
+    for (const Instr& instr : code_)
+      for (int k = 0; k < arity(instr); ++k) ++uses[input(instr, k)];
+    absolute_of_.assign(code_.size(), kNone);
+    inside_comparison_.assign(code_.size(), false);
+    for (uint16_t i = 0; i < code_.size(); ++i) {
+      const Instr& instr = code_[i];
+      if (instr.op < kFirstRow || arity(instr) != 2) continue;
+      const Instr& first = code_[instr.a];
+      if (first.op != op::absolute || !is_complex(first.dtype) || uses[instr.a] != 1 || phase_of(i) != phase_of(instr.a)) continue;
+      if (!find_absolute_comparison_kernel(instr.op, first.dtype).fn) continue;
+      absolute_of_[i] = instr.a;
+      inside_comparison_[instr.a] = true;
+    }
+  }
+
   void make_steps() {
     int phases = 1;
+    find_absolute_comparisons();
     for (uint16_t i = 0; i < code_.size(); ++i) phases = std::max(phases, phase_of(i) + 1);
     plan_.phase_begin.push_back(0);
     for (int phase = 0; phase < phases; ++phase) {
@@ -104,7 +125,9 @@ class Planner {
         if (code_[i].op == kStore && phase_of(i) == phase) require(canonical(code_[i].a), loaded);
       for (uint16_t i = 0; i < code_.size(); ++i) {
         if (code_[i].op == kLoad || code_[i].op == kIndex || code_[i].op == kParam || phase_of(i) != phase) continue;
+        if (inside_comparison_[i]) continue;
         for (int k = 0; k < arity(code_[i]); ++k) require(canonical(input(code_[i], k)), loaded);
+        if (absolute_of_[i] != kNone) require(canonical(code_[absolute_of_[i]].a), loaded);
         add_step(i);
       }
       plan_.phase_begin.push_back(static_cast<int>(plan_.steps.size()));
@@ -127,7 +150,7 @@ class Planner {
   void add_step(uint16_t i) {
     const Instr& instr = code_[i];
     Step step;
-    step.value = i;
+    step.value = step.flagged = i;
     step.dtype = instr.dtype;
     step.op = instr.op;
     step.arity = static_cast<uint8_t>(arity(instr));
@@ -140,6 +163,13 @@ class Planner {
       step.kind = StepKind::kReduce;
       step.slot = instr.b;
       add_reduction(instr, static_cast<int>(plan_.steps.size()), step.in[0]);
+    } else if (absolute_of_[i] != kNone) {
+      const Instr& absolute = code_[absolute_of_[i]];
+      step.kernel = find_absolute_comparison_kernel(instr.op, absolute.dtype);
+      step.in[0] = canonical(absolute.a);
+      step.flagged = absolute_of_[i];
+      step.fp = Hardware;
+      plan_.cost += 2;
     } else if (instr.op == kCast) {
       step.kernel = find_cast(instr.dtype, static_cast<DType>(instr.c));
       step.fp = Hardware;
@@ -167,6 +197,7 @@ class Planner {
     if (r.state == ReduceState::kPlain) {
       planned.lanes = find_lane_kernel(r.op, instr.dtype);
       planned.row = find_kernel(r.op, instr.dtype);
+      planned.flagged = row(r.op).fp == Hardware;
       plan_.quantum = std::max(plan_.quantum, planned.row.quantum);
     } else if (r.state == ReduceState::kMoments) {
       planned.lanes = find_lane_kernel(op::add, instr.dtype);
@@ -240,6 +271,8 @@ class Planner {
 
   const std::vector<Instr>& code_;
   std::vector<uint16_t> stands_for_;
+  std::vector<uint16_t> absolute_of_;      // by comparison: the absolute value that it contains
+  std::vector<bool> inside_comparison_;    // by absolute value
   Plan plan_;
 };
 

@@ -20,6 +20,7 @@ struct Step {
   StepKind kind = StepKind::kCompute;
   uint8_t arity = 0;
   uint16_t value = kNone;          // the instruction's number
+  uint16_t flagged = kNone;        // the instruction whose warnings it raises
   uint16_t in[3] = {kNone, kNone, kNone};
   uint16_t slot = kNone;           // access, axis or reduction
   DType dtype = DType::kBool;      // of the loop
@@ -47,12 +48,20 @@ struct PlannedReduction {
   uint16_t value = kNone;      // the operand
   DType dtype = DType::kBool;
   int64_t state_bytes = 0;
+  bool flagged = false;        // joins may raise warnings
   LaneKernel lanes;            // for kPlain
   KernelInfo row;              // of the operation, for kPlain
 };
 
+// A program with reductions over different axes is run as one program for each axis.
+struct PlanPart {
+  Program program;
+  std::vector<uint16_t> number;  // of its instructions in the whole program
+};
+
 struct Plan {
   Program program;
+  std::vector<PlanPart> parts;          // empty: the plan is run itself
   std::vector<Step> steps;              // in order of phase, then of the program
   std::vector<int> phase_begin;         // steps of phase p are [phase_begin[p], phase_begin[p + 1])
   std::vector<Value> values;            // by instruction

@@ -3,6 +3,7 @@
 #include "ops/simd/combine.h"
 #include "ops/simd/drive_rows.h"
 #include "ops/simd/drive_runs.h"
+#include "ops/simd/plan_parts.h"
 
 namespace tilewise::ops {
 
@@ -14,12 +15,23 @@ constexpr int kNoReduction = -1, kMixed = -2;
 int common_axis(const simd::Plan& plan) {
   int axis = kNoReduction;
   for (const simd::PlannedReduction& p : plan.reductions) {
-    const uint64_t axes = plan.program.reductions[plan.steps[p.step].slot].axes;
-    const int innermost = 63 - __builtin_clzll(axes);
-    if (axis != kNoReduction && axis != innermost) return kMixed;
-    axis = innermost;
+    const int first = simd::first_axis(plan.program.reductions[plan.steps[p.step].slot]);
+    if (axis != kNoReduction && axis != first) return kMixed;
+    axis = first;
   }
   return axis;
+}
+
+void run_parts(const Launch& launch, const simd::Plan& plan, Parallel& parallel) {
+  std::vector<uint8_t> flags;
+  for (const simd::PlanPart& part : plan.parts) {
+    Launch one = launch;
+    one.program = &part.program;
+    flags.assign(part.number.size(), 0);
+    if (launch.fp_flags) one.fp_flags = flags.data();
+    run_simd(one, parallel);
+    for (size_t i = 0; launch.fp_flags && i < flags.size(); ++i) launch.fp_flags[part.number[i]] |= flags[i];
+  }
 }
 
 }  // namespace
@@ -27,6 +39,7 @@ int common_axis(const simd::Plan& plan) {
 void run_simd(const Launch& launch, Parallel& parallel) {
   if (count_of(launch.extents) == 0) return;
   const simd::Plan& plan = simd::plan_for(*launch.program);
+  if (!plan.parts.empty()) return run_parts(launch, plan, parallel);
   const int axis = common_axis(plan), last = launch.extents.size() - 1;
   if (!plan.supported || axis == kMixed || (plan.phases() > 1 && axis != last)) return run_reference(launch, parallel);
   if (axis < 0 || axis == last) simd::drive_rows(simd::make_geometry(plan, launch, -1), parallel);

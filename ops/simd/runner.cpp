@@ -362,6 +362,23 @@ void Runner::set_reduced(uint16_t value, const char* states, int64_t stride, con
   pad(reg, block.rows * g_.n, round_up(block.rows * g_.n, plan_.quantum), v.itemsize);
 }
 
+namespace {
+
+void note_flags(const Launch& launch, uint16_t instruction, uint8_t seen) {
+  if (!seen) return;
+  std::atomic_ref<uint8_t> flags(launch.fp_flags[instruction]);
+  if ((flags.load(std::memory_order_relaxed) | seen) != flags.load(std::memory_order_relaxed))
+    flags.fetch_or(seen, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void note_reduced_flags(const Launch& launch, const Plan& plan, const PlannedReduction& reduction) {
+  if (!launch.fp_flags) return;
+  const uint8_t seen = take_fp_status();
+  if (reduction.flagged) note_flags(launch, plan.steps[reduction.step].value, seen);
+}
+
 void Runner::collect_flags(const Step& step, Bound& bound, int64_t count) {
   uint8_t seen = 0;
   if (step.kernel.reports) {
@@ -374,10 +391,7 @@ void Runner::collect_flags(const Step& step, Bound& bound, int64_t count) {
     if (step.fp != Never) seen = explicit_fp_flags(step, bound.call, bound.scalar_count ? 1 : count);
     take_fp_status();
   }
-  if (!seen) return;
-  std::atomic_ref<uint8_t> flags(launch_.fp_flags[step.value]);
-  if ((flags.load(std::memory_order_relaxed) | seen) != flags.load(std::memory_order_relaxed))
-    flags.fetch_or(seen, std::memory_order_relaxed);
+  note_flags(launch_, step.flagged, seen);
 }
 
 }  // namespace tilewise::ops::simd

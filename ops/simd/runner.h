@@ -27,6 +27,9 @@ class Sink {
   ~Sink() = default;
 };
 
+// What the processor's flags say since they were last taken, noted for a reduction where its joins may raise warnings.
+void note_reduced_flags(const Launch& launch, const Plan& plan, const PlannedReduction& reduction);
+
 class Runner {
  public:
   // `crossing`: elements that registers which cross phases must hold.

@@ -258,6 +258,17 @@ void run_all(Parallel& parallel, const std::function<bool(const std::string&)>& 
     b.store(b.row(op::where, ok, b.row(op::add, b.row(op::multiply, z, z), c), z));
     b.store(b.row(op::add, count, b.cast(ok, DType::kInt32)));
     bench("mandelbrot step 1M c128", b, {1 << 20});
+    Build m;  // all steps in one program
+    uint16_t v = m.load(c128);
+    const uint16_t k = m.load(c128), two = m.constant(f64, 2);
+    uint16_t sum = m.load(DType::kInt32);
+    for (int i = 0; i < 20; ++i) {
+      const uint16_t in = m.row(op::less, m.row(op::absolute, v), two);
+      v = m.row(op::where, in, m.row(op::add, m.row(op::multiply, v, v), k), v);
+      sum = m.row(op::add, sum, m.cast(in, DType::kInt32));
+    }
+    m.store(sum);
+    bench("mandelbrot 20 steps 1M c128", m, {1 << 20});
     Build a;
     a.store(a.row(op::absolute, a.load(c128)));
     bench("abs 1M c128", a, {1 << 20});

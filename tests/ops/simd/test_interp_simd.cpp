@@ -146,6 +146,32 @@ TEST_F(InterpSimd, OutputsMayLieOnOperands) {
   }
 }
 
+// |z| < 2 is computed without the root where that decides: the same answers and warnings on and around the circle.
+TEST_F(InterpSimd, ComparesAbsoluteValues) {
+  for (const DType t : {DType::kComplex64, DType::kComplex128})
+    for (const Opcode comparison : {op::less, op::less_equal, op::greater, op::greater_equal})
+      for (const bool flags : {false, true})
+        for (const double bound : {2.0, 0.0, -1.0, 1e-300, 1e300})
+          for (const int64_t n : {1, 1000}) {
+            TestLaunch test;
+            Program& p = test.program;
+            p.accesses = {{t, itemsize(t), false}, {DType::kBool, 1, true}};
+            const DType real = real_of(t);
+            p.params = {real};
+            test.params = {real == DType::kFloat32 ? Scalar::of(real, static_cast<float>(bound)) : Scalar::of(real, bound)};
+            const uint16_t z = p.push({kLoad, t, 0, kNone, kNone}, t);
+            const uint16_t r = p.push({kParam, real, 0, kNone, kNone}, real);
+            const uint16_t a = p.push({op::absolute, t, z, kNone, kNone}, real);
+            const uint16_t c = p.push({comparison, real, a, r, kNone}, DType::kBool);
+            p.push({kStore, DType::kBool, c, 1, kNone}, DType::kBool);
+            test.extents = {n};
+            test.flags = flags;
+            OddOrder one(1);
+            for (unsigned seed = 0; seed < 20; ++seed)
+              expect_same(test, run(test, seed, &run_simd, one), run(test, seed, &run_reference, one), str("seed ", seed));
+          }
+}
+
 // (1 + e) * (1 - e) - 1 is -e^2 when contracted, 0 when not.
 TEST_F(InterpSimd, DoesNotContract) {
   const DType t = DType::kFloat64;

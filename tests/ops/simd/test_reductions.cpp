@@ -63,6 +63,22 @@ class Reductions : public testing::Test {
   static void SetUpTestSuite() { install(); }
 };
 
+// Sums over both axes and a store in one program; warnings of sums and products.
+TEST_F(Reductions, OverDifferentAxes) {
+  for (const Dims& extents : {Dims{70, 5}, Dims{33, 300}, Dims{100, 5000}}) {
+    TestLaunch test;
+    test.program = reduce_program(DType::kFloat32, {plain(op::add, 1), plain(op::add, 2), plain(op::multiply, 2), {ReduceState::kArgMax, 0, 1}}, true);
+    test.program.accesses.push_back({DType::kFloat32, 4, true});
+    test.program.push({kStore, DType::kFloat32, 1, 1, kNone}, DType::kFloat32);
+    test.extents = extents;
+    compare(test, str("both axes ", extents));
+    test.flags = true;
+    OddOrder one(1), three(3);
+    const Outcome want = run(test, 5, &run_reference, one), got = run(test, 5, &run_simd, three);
+    EXPECT_EQ(got.flags, want.flags) << extents;
+  }
+}
+
 TEST_F(Reductions, OverTheInnermostAxis) {
   for (const DType dtype : {DType::kFloat32, DType::kFloat64, DType::kInt64, DType::kFloat16, DType::kComplex128}) {
     std::vector<Reduction> all = {plain(op::add, 2), plain(op::multiply, 2), plain(op::maximum, 2), plain(op::minimum, 2),
