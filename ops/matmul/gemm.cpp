@@ -158,6 +158,88 @@ class Product {
   int64_t row_blocks_ = 1, row_block_ = 1, cores_ = 1;
 };
 
+// A product with one column, from operands as they lie. Chunk by chunk the sums are the tiles' sums.
+class VectorProduct {
+ public:
+  // Whether the layout is one of the two that the kernels read in place.
+  static bool serves(DType from, DType type, const MatrixIn& a) {
+    return !is_complex(type) && itemsize(from) == itemsize(type) && (a.column == itemsize(type) || a.row == itemsize(type));
+  }
+
+  VectorProduct(DType type, int64_t rows, int64_t depth, const MatrixIn& a, const MatrixIn& x, const MatrixOut& c,
+                bool accumulate)
+      : type_(type), size_(itemsize(type)), rows_(rows), depth_(depth), a_(a), c_(c), accumulate_(accumulate),
+        kernels_(simd::gemv_kernels(type)), by_rows_(a.column == size_) {
+    if (x.row == size_) {
+      x_ = x.data;
+    } else {
+      char* dense = thread_buffer<0>(depth * size_);
+      for (int64_t k = 0; k < depth; ++k) std::memcpy(dense + k * size_, x.data + k * x.row, size_);
+      x_ = dense;
+    }
+  }
+
+  void run(Parallel& parallel) {
+    if (rows_ == 1 && by_rows_) return dot();
+    const int64_t unit = by_rows_ ? simd::GemvKernels::kRows : 512 / size_, units = ceil_div(rows_, unit);
+    const int64_t pieces = rows_ * depth_ <= kSerialWork ? 1 : std::min<int64_t>(units, 4 * parallel.width());
+    const auto piece = [&](int64_t p) {
+      part(units * p / pieces * unit, std::min(rows_, units * (p + 1) / pieces * unit));
+    };
+    if (pieces == 1) piece(0);
+    else parallel.run(pieces, piece);
+  }
+
+ private:
+  // Rows [lo, hi), a few at a time: all chunks of one group before the next, so that its rows are read from end to end.
+  void part(int64_t lo, int64_t hi) {
+    const int64_t step = by_rows_ ? simd::GemvKernels::kRows : 512;
+    alignas(64) char sums[512 * 8];
+    for (int64_t i = lo; i < hi; i += step) {
+      const int64_t count = std::min(step, hi - i);
+      for (int64_t k = 0; k < depth_; k += kChunk) {
+        const int64_t depth = std::min(kChunk, depth_ - k);
+        const char* at = a_.data + i * a_.row + k * a_.column;
+        if (by_rows_) kernels_.rows(depth, at, a_.row, x_ + k * size_, 0, static_cast<int>(count), sums);
+        else kernels_.lanes(depth, at, a_.column, x_ + k * size_, count, sums);
+        add(i, count, sums, accumulate_ || k > 0);
+      }
+    }
+  }
+
+  // One row: chunks take the place of rows, since their chains do not depend on each other.
+  void dot() {
+    alignas(64) char sums[simd::GemvKernels::kRows * 8];
+    for (int64_t k = 0; k < depth_;) {
+      const int64_t left = depth_ - k, whole = std::min<int64_t>(left / kChunk, simd::GemvKernels::kRows);
+      const int64_t count = std::max<int64_t>(whole, 1), depth = whole ? kChunk : left, stride = kChunk * size_;
+      kernels_.rows(depth, a_.data + k * size_, stride, x_ + k * size_, stride, static_cast<int>(count), sums);
+      for (int64_t j = 0; j < count; ++j) add(0, 1, sums + j * size_, accumulate_ || k + j > 0);
+      k += count * depth;
+    }
+  }
+
+  void add(int64_t row, int64_t count, const char* sums, bool accumulate) {
+    visit_product(type_, [&](auto t) {
+      using T = typename decltype(t)::type;
+      for (int64_t j = 0; j < count; ++j) {
+        T* to = reinterpret_cast<T*>(c_.data + (row + j) * c_.row);
+        const T sum = reinterpret_cast<const T*>(sums)[j];
+        *to = accumulate ? static_cast<T>(*to + sum) : sum;
+      }
+    });
+  }
+
+  DType type_;
+  int64_t size_, rows_, depth_;
+  MatrixIn a_;
+  const char* x_;
+  MatrixOut c_;
+  bool accumulate_;
+  const simd::GemvKernels& kernels_;
+  bool by_rows_;
+};
+
 // Copies a matrix between two types that hold the same numbers, row by row.
 void convert_matrix(DType from, DType to, int64_t rows, int64_t columns, const MatrixIn& a, const MatrixOut& c,
                     Parallel& parallel) {
@@ -202,7 +284,14 @@ void gemm(DType from, DType to, int64_t rows, int64_t columns, int64_t depth, co
   }
   const DType type = product_type(from);
   if (itemsize(type) == itemsize(to) && from != DType::kBool) {  // unsigned integers have the bits of signed ones
-    Product(from, type, rows, columns, depth, a, b, c, accumulate, parallel).run();
+    const MatrixIn turned{b.data, b.column, b.row};
+    if (columns == 1 && VectorProduct::serves(from, type, a))
+      VectorProduct(type, rows, depth, a, b, c, accumulate).run(parallel);
+    else if (rows == 1 && VectorProduct::serves(from, type, turned))
+      VectorProduct(type, columns, depth, turned, {a.data, a.column, a.row}, {c.data, c.column, c.row}, accumulate)
+          .run(parallel);
+    else
+      Product(from, type, rows, columns, depth, a, b, c, accumulate, parallel).run();
     return;
   }
   const int64_t size = itemsize(type);

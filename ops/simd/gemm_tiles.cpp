@@ -145,7 +145,79 @@ GemmTiles complex_tiles() {
   return tiles;
 }
 
+template <class T, int kCount>
+void dot_rows(int64_t depth, const char* a, int64_t row, const char* x, int64_t x_row, void* sums) {
+  const hn::CappedTag<T, 1> d;  // chains of one row cannot share a register, so eight run side by side
+  hn::Vec<decltype(d)> sum[kCount];
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i) sum[i] = hn::Zero(d);
+  for (int64_t k = 0; k < depth; ++k) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kCount; ++i) {
+      const auto left = hn::LoadU(d, reinterpret_cast<const T*>(a + i * row) + k);
+      sum[i] = multiply_add<T>(left, hn::LoadU(d, reinterpret_cast<const T*>(x + i * x_row) + k), sum[i]);
+    }
+  }
+  for (int i = 0; i < kCount; ++i) hn::StoreU(sum[i], d, static_cast<T*>(sums) + i);
+}
+
+template <class T>
+void gemv_rows(int64_t depth, const char* a, int64_t row, const char* x, int64_t x_row, int count, void* sums) {
+  if (count == GemvKernels::kRows) return dot_rows<T, GemvKernels::kRows>(depth, a, row, x, x_row, sums);
+  for (int i = 0; i < count; ++i)
+    dot_rows<T, 1>(depth, a + i * row, row, x + i * x_row, x_row, static_cast<T*>(sums) + i);
+}
+
+template <class T, class D, int kCount>
+void add_scaled(D d, int64_t depth, const char* a, int64_t position, const T* x, T* sums) {
+  constexpr int64_t kLanes = hn::MaxLanes(d);
+  hn::Vec<D> sum[kCount];
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i) sum[i] = hn::Zero(d);
+  for (int64_t k = 0; k < depth; ++k) {
+    const T* from = reinterpret_cast<const T*>(a + k * position);
+    const hn::Vec<D> factor = hn::Set(d, x[k]);
+#pragma GCC unroll 16
+    for (int i = 0; i < kCount; ++i) sum[i] = multiply_add<T>(hn::LoadU(d, from + i * kLanes), factor, sum[i]);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kCount; ++i) hn::StoreU(sum[i], d, sums + i * kLanes);
+}
+
+template <class T>
+void gemv_lanes(int64_t depth, const char* a, int64_t position, const char* x, int64_t count, void* sums) {
+  const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, 1> one;
+  constexpr int64_t kLanes = hn::MaxLanes(d);
+  const T* factors = reinterpret_cast<const T*>(x);
+  T* to = static_cast<T*>(sums);
+  int64_t i = 0;
+  for (; i + 8 * kLanes <= count; i += 8 * kLanes)
+    add_scaled<T, decltype(d), 8>(d, depth, a + i * sizeof(T), position, factors, to + i);
+  for (; i + kLanes <= count; i += kLanes)
+    add_scaled<T, decltype(d), 1>(d, depth, a + i * sizeof(T), position, factors, to + i);
+  for (; i < count; ++i)
+    add_scaled<T, decltype(one), 1>(one, depth, a + i * sizeof(T), position, factors, to + i);
+}
+
+template <class T>
+GemvKernels make_gemv() {
+  GemvKernels kernels;
+  kernels.rows = gemv_rows<T>;
+  kernels.lanes = gemv_lanes<T>;
+  return kernels;
+}
+
 }  // namespace
+
+GemvKernels make_gemv_kernels(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32: return make_gemv<float>();
+    case DType::kFloat64: return make_gemv<double>();
+    case DType::kInt32: return make_gemv<int32_t>();
+    default: return make_gemv<int64_t>();
+  }
+}
 
 GemmTiles make_gemm_tiles(DType dtype) {
   switch (dtype) {
@@ -165,6 +237,19 @@ HWY_AFTER_NAMESPACE();
 namespace tilewise::ops::simd {
 
 HWY_EXPORT(make_gemm_tiles);
+HWY_EXPORT(make_gemv_kernels);
+
+const GemvKernels& gemv_kernels(DType dtype) {
+  static const DType kinds[] = {DType::kFloat32, DType::kFloat64, DType::kInt32, DType::kInt64};
+  static const auto table = [] {
+    struct Table { GemvKernels of[4]; } made;
+    for (int i = 0; i < 4; ++i) made.of[i] = HWY_DYNAMIC_DISPATCH(make_gemv_kernels)(kinds[i]);
+    return made;
+  }();
+  for (int i = 0; i < 4; ++i)
+    if (kinds[i] == dtype) return table.of[i];
+  TW_CHECK(false, "no products with a vector of ", name(dtype));
+}
 
 const GemmTiles& gemm_tiles(DType dtype) {
   static const DType kinds[] = {DType::kFloat32,    DType::kFloat64, DType::kComplex64,

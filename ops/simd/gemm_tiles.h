@@ -30,6 +30,19 @@ struct GemmTiles {
   }
 };
 
+// The same chains for products with one column, straight from the operand: packing would cost more than the product.
+// Both write `count` sums over `depth` positions, densely, to `sums`.
+struct GemvKernels {
+  static constexpr int kRows = 8;
+  // Rows of `a`, each contiguous and `row` bytes from the last, times x (the same for all, or `x_row` bytes apart).
+  void (*rows)(int64_t depth, const char* a, int64_t row, const char* x, int64_t x_row, int count, void* sums) = nullptr;
+  // The other layout: position k of all rows lies contiguous at a + k * position.
+  void (*lanes)(int64_t depth, const char* a, int64_t position, const char* x, int64_t count, void* sums) = nullptr;
+};
+
+// For float32, float64, int32 and int64.
+const GemvKernels& gemv_kernels(DType dtype);
+
 // For float32, float64, complex64, complex128, int32 and int64; of the processor's best instruction set.
 const GemmTiles& gemm_tiles(DType dtype);
 

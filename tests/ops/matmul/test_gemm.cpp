@@ -88,7 +88,7 @@ TYPED_TEST(GemmFloats, BitsDoNotDependOnCutsCoresOrStrides) {
   using T = typename TypeParam::type;
   constexpr DType kType = TypeParam::dtype;
   const int64_t m = 67, n = 85;
-  for (int64_t k : {1, 100, 384, 385, 1000}) {
+  for (int64_t k : {1, 100, 384, 385, 1000, 4000}) {
     const auto a = random_values<T>(m * k, 3), b = random_values<T>(k * n, 4);
     std::vector<T> at(m * k), bt(k * n), whole(m * n);
     for (int64_t i = 0; i < m; ++i)
