@@ -139,7 +139,7 @@ Array arg_extreme(bool maximum, const Array& source, std::optional<int> axis, bo
                                       "') to dtype('int64') according to the rule 'safe'"));
   if (axes.count() == 0 && (!axis || count_of(shape) != 0))
     throw Error(ErrorKind::kValue, str("attempt to get ", title, " of an empty sequence"));
-  Array result = out ? *out : new_result(source, axes, keepdims, DType::kInt64);
+  Array result = out ? *out : new_array(shape, DType::kInt64);  // C order, whatever the operand's
   if (axes.mask() == 0) {  // of a 0-d array
     assign(result, Input{Input::Kind::kWeakInt, nullptr, Scalar::of(DType::kInt64, int64_t{0})});
     return result;

@@ -77,7 +77,9 @@ void fill(Reduction& reduction, py::handle source, py::handle axis, bool keepdim
   if (!axis.is_none()) {
     Dims axes;
     uint64_t seen = 0;
-    for (int64_t given : dims_from(axis.ptr())) {
+    const Dims all = dims_from(axis.ptr());
+    for (int64_t given : all) {
+      if (rank == 0 && all.size() == 1 && (given == 0 || given == -1)) break;  // as in NumPy
       const int k = normalized_axis(given, rank);
       if (seen >> k & 1) throw Error(ErrorKind::kValue, "duplicate value in 'axis'");
       seen |= uint64_t{1} << k;
@@ -122,6 +124,8 @@ py::object moment(const std::string& which, py::handle source, py::handle axis, 
   const Array& array = source_array(source);
   fill(reduction, source, axis, keepdims, dtype, out, where);
   const ops::ReduceOptions& options = reduction.options;
+  if (which != "count_nonzero" && array.rank() == 0 && !axis.is_none())
+    for (int64_t given : dims_from(axis.ptr())) normalized_axis(given, 0);
   if (which == "mean") return finish(reduction, ops::mean(array, options));
   if (which == "count_nonzero") return finish(reduction, ops::count_nonzero(array, options));
   return finish(reduction, ops::variance(array, options, ddof, which == "std"));
@@ -130,7 +134,10 @@ py::object moment(const std::string& which, py::handle source, py::handle axis, 
 py::object arg_extreme(bool maximum, py::handle source, py::handle axis, bool keepdims, py::handle out) {
   const Array& array = source_array(source);
   std::optional<int> along;
-  if (!axis.is_none()) along = normalized_axis(dims_from(axis.ptr())[0], array.rank());
+  if (!axis.is_none()) {
+    const int along_axis = normalized_axis(dims_from(axis.ptr())[0], std::max(array.rank(), 1));
+    if (array.rank() > 0) along = along_axis;  // NumPy takes a 0-d array for one of one element
+  }
   Reduction reduction;
   const Array* to = nullptr;
   if (!out.is_none()) {

@@ -54,7 +54,7 @@ def _made(shape, dtype, value, order, host):
         if value is not None:
             result[...] = value
     else:
-        result = _core.full(shape, value if isinstance(value, dtype.type) else numpy.asarray(value).astype(dtype)[()])
+        result = _core.full(shape, value if isinstance(value, dtype.type) else numpy.full((), value, dtype)[()])
     return result.T if fortran else result
 
 

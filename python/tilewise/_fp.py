@@ -23,7 +23,11 @@ _VALUE_ERROR = 16
 def give(found):
     """Warns, raises or calls as errstate says; `found` has (operation, kinds, file, line)."""
     modes = numpy.geterr()
+    merged = {}  # divmod is two rows of ours and one operation of NumPy's
     for name, kinds, file, line in found:
+        key = ("divmod" if name.startswith("divmod_") else name, file, line)
+        merged[key] = merged.get(key, 0) | kinds
+    for (name, file, line), kinds in merged.items():
         if kinds & _VALUE_ERROR:
             raise ValueError("Integers to negative integer powers are not allowed.")
         for bit, kind, words in _KINDS:
