@@ -130,3 +130,14 @@ def test_without_nan():
         same(tilewise.nanmax([numpy.nan]), numpy.float64("nan"))
     with pytest.warns(RuntimeWarning):
         same(tilewise.nanmean([numpy.nan]), numpy.float64("nan"))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all", "count_nonzero", "ptp", "argmax", "argmin"])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_one_number_has_an_axis_for_ufuncs(name, axis):
+    both(lambda xp: getattr(xp, name)(xp.asarray(3.0), axis=axis))
+
+
+def test_positions_of_extremes_are_in_c_order():
+    cube = numpy.arange(24).reshape(2, 3, 4)
+    both(lambda xp: xp.argmax(xp.asarray(cube).T, axis=0).strides)
