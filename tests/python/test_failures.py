@@ -50,7 +50,8 @@ def test_a_failing_task_is_told_where_its_value_is_needed(start):
 
 
 def test_a_failure_that_nobody_waits_for_is_told_at_the_end(run_program):
-    done = run_program("import tilewise as np\na = np.ones((300, 300))\na @ a\n", check=False, TILEWISE_TEST_FAIL="matmul:0")
+    program = "import tilewise as np\na = np.ones((300, 300))\na @ a\n"
+    done = run_program(program, check=False, TILEWISE_TEST_FAIL="matmul:0")
     assert done.returncode == 1
     assert done.stderr.count("prog.py:3 failed: made to fail by a test") == 1
 
