@@ -41,6 +41,7 @@ struct Launch {
   const Operand* operands = nullptr;      // one an access
   const Scalar* params = nullptr;         // one a parameter, already of the parameter's type
   ReduceTarget* reductions = nullptr;     // one a reduction
+  uint8_t fp_watch = 0xff;                // the kinds that somebody asks for; others need not be looked for
   uint8_t* fp_flags = nullptr;            // one byte an instruction (FpKind bits, OR-ed in); null: nobody asks
 };
 

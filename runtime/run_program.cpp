@@ -24,6 +24,7 @@ Launch make_launch(const ProgramRun& run, std::span<const Bound> bound, std::vec
   launch.program = run.program.get();
   launch.origin = run.origin;
   launch.params = run.params->data();
+  if (run.report) launch.fp_watch = run.report->watch;
   launch.fp_flags = run.report ? run.report->flags.data() : nullptr;
   operands->assign(run.program->accesses.size(), {});
   *reductions = run.reductions;

@@ -22,12 +22,13 @@ bool rare_results(DType type, const char* p, int64_t count, bool tiny) {
 
 }  // namespace
 
-uint8_t explicit_fp_flags(const Step& step, const Call& call, int64_t count) {
+uint8_t explicit_fp_flags(const Step& step, const Call& call, int64_t count, uint8_t watch) {
   const OpInfo& info = op_info(step.op);
   const DType type = info.result_type(step.dtype);
   const int size = itemsize(type);
   uint8_t flags = 0;
-  if (!rare_results(type, call.out, count, step.fp & Tiny)) return 0;
+  const bool tiny = (step.fp & Tiny) && (watch & kFpUnderflow);
+  if (!rare_results(type, call.out, count, tiny)) return 0;
   alignas(64) char scalars[3][kChunk * 16];
   alignas(64) char result[kChunk * 16];
   int sizes[3] = {};
@@ -37,7 +38,7 @@ uint8_t explicit_fp_flags(const Step& step, const Call& call, int64_t count) {
   }
   for (int64_t i = 0; i < count; i += kChunk) {
     const int64_t n = std::min(kChunk, count - i);
-    if (!rare_results(type, call.out + i * size, n, step.fp & Tiny)) continue;
+    if (!rare_results(type, call.out + i * size, n, tiny)) continue;
     const void* in[3] = {};
     for (int k = 0; k < step.arity; ++k) in[k] = call.step[k] ? call.in[k] + i * sizes[k] : scalars[k];
     ref::find_loop(step.op, step.dtype)(in, result, n, &flags);

@@ -9,6 +9,6 @@
 namespace tilewise::ops::simd {
 
 // FpKind bits that the step raises for `count` elements; `call` is as it ran, its operands still in place.
-uint8_t explicit_fp_flags(const Step& step, const Call& call, int64_t count);
+uint8_t explicit_fp_flags(const Step& step, const Call& call, int64_t count, uint8_t watch);
 
 }  // namespace tilewise::ops::simd

@@ -388,7 +388,7 @@ void Runner::collect_flags(const Step& step, Bound& bound, int64_t count) {
   } else if (step.fp == Hardware) {
     seen = take_fp_status();
   } else {
-    if (step.fp != Never) seen = explicit_fp_flags(step, bound.call, bound.scalar_count ? 1 : count);
+    if (step.fp != Never) seen = explicit_fp_flags(step, bound.call, bound.scalar_count ? 1 : count, launch_.fp_watch);
     take_fp_status();
   }
   note_flags(launch_, step.flagged, seen);
