@@ -41,8 +41,8 @@ struct Launch {
   const Operand* operands = nullptr;      // one an access
   const Scalar* params = nullptr;         // one a parameter, already of the parameter's type
   ReduceTarget* reductions = nullptr;     // one a reduction
-  uint8_t fp_watch = 0xff;                // the kinds that somebody asks for; others need not be looked for
   uint8_t* fp_flags = nullptr;            // one byte an instruction (FpKind bits, OR-ed in); null: nobody asks
+  uint8_t fp_watch = 0xff;                // the kinds that somebody asks for; others need not be looked for
 };
 
 // How a kernel shares its work among the device's cores: calls body(i) for i in [0, count), on any thread, and
