@@ -432,7 +432,9 @@ const char* Group::join_reduce(const Record& record) {
 
 const char* Group::join(const Record& record, StoreTable& stores) {
   const int more = static_cast<int>(record.inputs.size()) + record.params.size() + record.code.size() + 2;
-  if (static_cast<int>(program.code.size()) + more > kGroupInstructions && records > 0) return "the group is full";
+  // Statements without instructions (copies) are bounded too: each is looked through when the next one joins.
+  const size_t size = std::max(program.code.size() + more, values.size());
+  if (size > kGroupInstructions && records > 0) return "the group is full";
   if (record.watch != watch) return "another error state";
   const Mark before = mark();
   const char* why = record.kind == RecordKind::kReduce ? join_reduce(record) : join_elementwise(record, stores);
