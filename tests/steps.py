@@ -84,7 +84,7 @@ def configurations(quick):
             yield f"{count}_ranks", ranks(count), {"TILEWISE_MIN_TILE": "1"}
 
 
-def steps(quick):
+def steps(quick, arm):
     yield ctest("cpp", "release")
     yield pytest("lint", "lint")
     yield pytest("ops", "ops")
@@ -105,7 +105,8 @@ def steps(quick):
         # Threads meet in the transports, the devices and the engine; the kernels' tests would only take long.
         yield built("cpp_tsan", "tsan", ("test_comm", "test_runtime", "test_ops"),
                     extra=("-L", "'test_comm|test_runtime|test_ops'", "-E", "'^(Rows|Reference|Reductions)'"))
-        yield Step("neon", ["tests/neon", str(RESULTS / "neon.xml")], "junit", limit_s=1800)
+        if arm:
+            yield Step("neon", ["tests/neon", str(RESULTS / "neon.xml")], "junit", limit_s=3600)
 
 
 def other_pythons():
@@ -157,9 +158,10 @@ def counts(step, status):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--quick", action="store_true")
+    p.add_argument("--arm", action="store_true")
     p.add_argument("-k", default="", metavar="TEXT")
     options = p.parse_args()
-    chosen = list(steps(options.quick))
+    chosen = list(steps(options.quick, options.arm))
     if options.k == "list":
         print("\n".join(step.name for step in chosen))
         return 0
