@@ -132,7 +132,7 @@ def test_without_nan():
         same(tilewise.nanmean([numpy.nan]), numpy.float64("nan"))
 
 
-@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all", "count_nonzero", "ptp", "argmax", "argmin"])
+@pytest.mark.parametrize("name", "sum prod max min any all count_nonzero ptp argmax argmin".split())
 @pytest.mark.parametrize("axis", [0, -1])
 def test_one_number_has_an_axis_for_ufuncs(name, axis):
     both(lambda xp: getattr(xp, name)(xp.asarray(3.0), axis=axis))
