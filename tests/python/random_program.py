@@ -86,7 +86,7 @@ class Writer:
     def statement(self, text):
         try:
             self.run(text)
-        except (TypeError, ValueError, IndexError, OverflowError):
+        except (TypeError, ValueError, IndexError, OverflowError, NameError):
             return
         self.lines.append(text)
 
@@ -407,6 +407,19 @@ class Writer:
     def look(self, pick):
         self.statement(f"read({self.any(pick)})")
 
+    def again(self, pick):
+        """A loop: the last in-place sums and what lies between them once or twice more, while numbers stay small."""
+        if not small(*self.env_arrays(), bound=10):
+            return
+        last = self.lines[-1 - pick.number(3) :]
+        for _ in range(1 + pick.number(2) if len(last) == 1 else 1):
+            for line in last:
+                if line.startswith("read") or (("+=" in line or "-=" in line) and "*" not in line):
+                    self.statement(line)
+
+    def env_arrays(self):
+        return [self.env[n] for n in self.names if numpy.asarray(self.env[n]).dtype.kind in "fc"]
+
     def forget(self, pick):
         if len(self.names) > 3:
             name = pick.of(self.names)
@@ -435,6 +448,8 @@ KINDS = [
     Writer.gather,
     Writer.look,
     Writer.forget,
+    Writer.again,
+    Writer.again,
 ]
 
 
