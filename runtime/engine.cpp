@@ -235,21 +235,23 @@ std::vector<Event> Engine::read(const Record& record) {
   const size_t bytes = static_cast<size_t>(in.view.count()) * in.view.itemsize;
   if (bytes == 0) return {};
   StepBuilder step(job_, stores_, steps_);
-  StepTask task;
-  task.device = 0;
-  task.inputs.push_back({in.store, in.view, Box::of(in.view.shape), false, true});
-  task.cost = static_cast<double>(bytes) / 8;
-  task.body = [target = record.destination, bytes](std::span<const Bound> from, std::span<const Bound>, Parallel& parallel) {
-    constexpr size_t kPiece = 1 << 20;
-    if (!target) return;  // not the leader
-    std::lock_guard lock(target->lock);
-    if (!target->to) return;
-    parallel.run(static_cast<int64_t>((bytes + kPiece - 1) / kPiece), [&](int64_t i) {
-      const size_t at = static_cast<size_t>(i) * kPiece;
-      std::memcpy(static_cast<char*>(target->to) + at, from[0].base + at, std::min(kPiece, bytes - at));
-    });
-  };
-  step.add(std::move(task));
+  for (int rank = 0; rank < (read_everywhere ? job_.size : 1); ++rank) {
+    StepTask task;
+    task.device = job_.first_device(rank);
+    task.inputs.push_back({in.store, in.view, Box::of(in.view.shape), false, true});
+    task.cost = static_cast<double>(bytes) / 8;
+    task.body = [target = record.destination, bytes](std::span<const Bound> from, std::span<const Bound>, Parallel& parallel) {
+      constexpr size_t kPiece = 1 << 20;
+      if (!target) return;  // not the leader
+      std::lock_guard lock(target->lock);
+      if (!target->to) return;
+      parallel.run(static_cast<int64_t>((bytes + kPiece - 1) / kPiece), [&](int64_t i) {
+        const size_t at = static_cast<size_t>(i) * kPiece;
+        std::memcpy(static_cast<char*>(target->to) + at, from[0].base + at, std::min(kPiece, bytes - at));
+      });
+    };
+    step.add(std::move(task));
+  }
   return step.issue(lowering_.next_tag++);
 }
 

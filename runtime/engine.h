@@ -42,6 +42,7 @@ class Engine {
   // Looks at what queues report and throws the first failure that nobody has been told of.
   void check();
   FailureLog& failures() { return failures_; }
+  bool read_everywhere = false;  // every rank wants the values of a kRead, into its own destination
   // What finished tasks met since the last call, each (operation, line) once.
   std::vector<FpEvent> take_fp_events();
   StoreTable& stores() { return stores_; }

@@ -3,6 +3,7 @@
 // A process that runs alone needs a machine and nothing else. What a rank's death means is decided here: it is reported
 // once, transfers in flight are ended, and every wait that needs the dead rank raises.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -22,6 +23,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLeaveLimit{10'000};
+constexpr uint32_t kReport = 0, kPost = 1;  // kinds of messages
 
 class JobLink : public Link {
  public:
@@ -33,7 +35,9 @@ class JobLink : public Link {
     options.timeout = milliseconds(static_cast<int64_t>(settings().timeout * 1000));
     options.doorbell = &transport.doorbell();
     comm::ControlHandlers handlers;
-    handlers.on_message = [this](int, uint32_t, std::string_view bytes) { take_report(bytes); };
+    handlers.on_message = [this](int from, uint32_t kind, std::string_view bytes) {
+      kind == kReport ? take_report(bytes) : take_post(from, bytes);
+    };
     handlers.on_failure = [this](const comm::RankFailure& failure) { rank_died(failure); };
     channel_ = std::make_unique<comm::ControlChannel>(std::move(options), std::move(handlers));
   }
@@ -54,7 +58,7 @@ class JobLink : public Link {
   void report(uint64_t serial, const std::vector<FailurePtr>& failures) override {
     std::string message(reinterpret_cast<const char*>(&serial), sizeof serial);
     const std::vector<char> bytes = encode(failures);
-    channel_->send(0, 0, message.append(bytes.data(), bytes.size()));
+    channel_->send(0, kReport, message.append(bytes.data(), bytes.size()));
   }
 
   bool all_reported(uint64_t serial, milliseconds limit, std::vector<FailurePtr>* failures) override {
@@ -68,23 +72,64 @@ class JobLink : public Link {
     return true;
   }
 
+  void post(uint64_t serial, std::string_view mine) override {
+    std::string message(reinterpret_cast<const char*>(&serial), sizeof serial);
+    channel_->broadcast(kPost, message.append(mine));
+    take_post(rank_, message);
+  }
+
+  bool all_posted(uint64_t serial, milliseconds limit, std::vector<std::string>* texts) override {
+    std::unique_lock lock(reports_lock_);
+    auto& posts = posts_[serial];
+    const auto all = [&] { return static_cast<int>(posts.size()) == size_; };
+    reports_came_.wait_for(lock, limit, [&] { return all() || lost_; });
+    if (!all() && lost_) throw Error(ErrorKind::kRuntime, channel_->first_failure()->text());
+    if (!all()) return false;
+    for (auto& [rank, text] : posts) texts->push_back(std::move(text));
+    posts_.erase(serial);
+    return true;
+  }
+
+  void abandon(const std::string& reason) override {
+    abandoned_ = true;
+    transport_.abort(reason);
+  }
+
   void fail(const std::string& reason) override { channel_->fail(reason); }
 
   int finish(int status) override {
     if (rank_ == 0) channel_->goodbye(status);
+    if (rank_ != 0 && settings().mode == Mode::kSpmd) wait_for_goodbye();
     channel_->leave(kLeaveLimit);
     if (channel_->first_failure()) return 1;
-    transport_.shutdown();
+    if (!abandoned_) transport_.shutdown();
     return rank_ == 0 ? status : channel_->exit_status();
   }
 
  private:
   void rank_died(const comm::RankFailure& failure) {
-    if (rank_ == 0) std::fprintf(stderr, "tilewise: %s\n", failure.text().c_str());
+    const int teller = failure.rank == 0 ? 1 : 0;
+    if (rank_ == teller) std::fprintf(stderr, "tilewise: %s\n", failure.text().c_str());
     transport_.abort(failure.text());
     transport_.doorbell().ring();
     std::lock_guard lock(reports_lock_);
     lost_ = true;
+    reports_came_.notify_all();
+  }
+
+  // Nobody publishes in spmd mode: what comes is the end.
+  void wait_for_goodbye() {
+    try {
+      channel_->next_batch();
+    } catch (const Error&) {  // a rank died: finish() says so
+    }
+  }
+
+  void take_post(int from, std::string_view bytes) {
+    uint64_t serial;
+    std::memcpy(&serial, bytes.data(), sizeof serial);
+    std::lock_guard lock(reports_lock_);
+    posts_[serial][from] = bytes.substr(sizeof serial);
     reports_came_.notify_all();
   }
 
@@ -108,6 +153,8 @@ class JobLink : public Link {
   std::mutex reports_lock_;
   std::condition_variable reports_came_;
   std::map<uint64_t, Reports> reports_;  // by the serial of the kSync record
+  std::map<uint64_t, std::map<int, std::string>> posts_;  // by serial and rank
+  std::atomic<bool> abandoned_{false};
   bool lost_ = false;                    // a rank died
   std::unique_ptr<comm::ControlChannel> channel_;
 };
@@ -117,7 +164,8 @@ class JobLink : public Link {
 std::unique_ptr<Link> join_job(State& s) {
   const comm::JobPlace place = comm::find_job_place();
   s.role = Role{};
-  if (comm::claim_process(place) && !place.alone()) s.transport = comm::open_transport(place);
+  s.child = !comm::claim_process(place);
+  if (!s.child && !place.alone()) s.transport = comm::open_transport(place);
   if (!s.transport || s.transport->size() == 1) {
     make_machine(settings().devices, 0, 1);
     return nullptr;

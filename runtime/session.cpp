@@ -70,6 +70,10 @@ Role start() {
   auto s = std::make_unique<State>();
   dump_stages = stages_of(settings().dump);
   s->link = join_job(*s);
+  s->spmd = s->link && settings().mode == Mode::kSpmd;
+  s->role.leader = s->role.rank == 0 || s->spmd;
+  const bool saves = !settings().save_stream.empty() && s->role.rank == 0 && !s->child && !parents_state;
+  if (saves || s->spmd) s->tap = std::make_unique<StreamTap>(saves ? settings().save_stream : "");
   Machine& m = machine();
   Job job;
   job.rank = s->role.rank;
@@ -81,6 +85,7 @@ Role start() {
     job.comm_queue = s->comm_queue.get();
   }
   s->global = std::make_unique<Engine>(job, settings().min_tile);
+  s->global->read_everywhere = s->spmd;
   Job alone;
   alone.local = {&m.host()};
   s->known = std::make_unique<Engine>(alone, std::numeric_limits<int64_t>::max());
@@ -147,7 +152,7 @@ void publish(State& s) {
 
 std::vector<Event> apply_global(State& s, const Record& record) {
   dump(Stage::kStream, [&] { return print(record); });
-  if (s.link) {
+  if (s.link && !s.spmd) {
     encode(record, &s.batch);
     if (s.batch.size() >= 64 * kBatch || record.kind == RecordKind::kRead || record.kind >= RecordKind::kFlush) publish(s);
   }
@@ -212,6 +217,7 @@ int run_worker() {
 void shutdown(int status) {
   if (!the_state || the_state->ended) return;
   State& s = *the_state;
+  if (s.tap) s.tap->flush();
   if (s.link) {
     auto held = lock(s);
     publish(s);

@@ -9,12 +9,13 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace tilewise::session {
 
 struct Role {
   int rank = 0, size = 1;
-  bool leader = true;
+  bool leader = true;  // runs the program: rank 0, in spmd mode every rank
 };
 
 // Joins the job found in the environment (or runs alone), makes the machine and the engines.
@@ -47,6 +48,14 @@ struct BlockingHooks {
   void (*leave)(void*) = nullptr;
 };
 void set_blocking_hooks(BlockingHooks hooks);
+
+// Runs a saved stream (TILEWISE_SAVE_STREAM) again; what its reads gave, in order.
+struct ReplayedRead {
+  std::string dtype;
+  std::vector<int64_t> shape;
+  uint64_t hash = 0;
+};
+std::vector<ReplayedRead> replay(const std::string& path);
 
 // What happened so far, for tilewise.report(): numbers by dotted name ("operations", "tasks", "bytes.local", ...).
 std::map<std::string, double> counters();

@@ -49,7 +49,7 @@ void settle_all(State& s) {
   failures.look();
   if (failures.fatal()) raise(s, failures.fatal());  // the others cannot answer
   Record record;
-  record.kind = s.link ? RecordKind::kSync : RecordKind::kFlush;
+  record.kind = s.link && !s.spmd ? RecordKind::kSync : RecordKind::kFlush;
   record.inputs.resize(1);
   record.inputs[0].store = s.next_sync++;
   apply(s, *s.known, record);
@@ -57,12 +57,14 @@ void settle_all(State& s) {
   apply_global(s, record);
   const auto events = s.global->pending();
   held.unlock();
+  agree(s);
   wait_unlocked(s, events);
   std::vector<FailurePtr> elsewhere;
-  if (s.link)
+  if (s.link && !s.spmd)
     wait_in_slices(s, [&](std::chrono::milliseconds limit) {
       return s.link->all_reported(record.inputs[0].store, limit, &elsewhere);
     });
+  agree(s);
   held = lock(s);
   s.known->failures().look();
   failures.look();

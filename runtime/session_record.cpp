@@ -20,6 +20,10 @@ StoreRef new_store(const Dims& base_shape, int64_t base_itemsize) {
 namespace {
 
 void drop_global(State& s, StoreId store) {
+  if (s.spmd) {
+    s.undecided.push_back(store);
+    return;
+  }
   Record record;
   record.kind = RecordKind::kDrop;
   record.inputs.resize(1);
@@ -42,7 +46,8 @@ void drain_drops(State& s) {
   while (ordered) {
     Store* next = ordered->next_dropped;
     if (ordered->id >= s.first_own) {
-      if (ordered->copy) drop_global(s, ordered->copy);
+      if (s.tap) s.tap->note_drop(ordered);
+    if (ordered->copy) drop_global(s, ordered->copy);
       if (ordered->residence == Store::Residence::kGlobal)
         drop_global(s, ordered->id);
       else
@@ -184,12 +189,14 @@ void take_known_scalars(State& s, Record& record, const Array* const* in, SmallV
 void record(Record& r, const Array* const* in, const Array* const* out) {
   State& s = state();
   if (!s.role.leader) throw Error(ErrorKind::kRuntime, "only the leader records operations");
+  if (s.spmd) agree_now_and_then(s);
   auto held = lock_to_record(s);
   drain_drops(s);
   for (size_t i = 0; i < r.inputs.size(); ++i) check_own(s, *in[i]->store);
   for (size_t i = 0; i < r.outputs.size(); ++i) check_own(s, *out[i]->store);
   r.line = current_line(s);
   if (s.watch_hook) r.watch = s.watch_hook();
+  if (s.tap) s.tap->note(r, in, out);
   if (leader_alone(in, r.inputs.size(), out, r.outputs.size())) {
     for (size_t i = 0; i < r.outputs.size(); ++i) forget_copy(s, *out[i]->store);
     for (size_t i = 0; i < r.inputs.size(); ++i) {
@@ -248,13 +255,19 @@ void read(const Array& source, void* to) {
   r.line = current_line(s);
   r.inputs.push_back({id, source.view});
   r.destination = std::make_shared<ReadTarget>(to);
+  if (s.tap) s.tap->note_read(source, r.line, !here);
   const auto events = here ? apply(s, engine, r) : apply_global(s, r);
   raise_if_poisoned(s, engine, id);  // the read itself may have issued what made it
   held.unlock();
   try {
+    if (!here) agree(s);
     wait_unlocked(s, events);
-    if (!Progress::failed()) return;
-    settle_all(s);
+    if (s.spmd && !here)
+      agree(s);  // what failed elsewhere
+    else if (Progress::failed())
+      settle_all(s);
+    else
+      return;
   } catch (...) {
     std::lock_guard lock(r.destination->lock);
     r.destination->to = nullptr;

@@ -10,10 +10,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "runtime/engine.h"
 #include "runtime/session.h"
+#include "runtime/stream_tap.h"
 
 namespace tilewise::session {
 
@@ -24,6 +26,10 @@ class Link {
   virtual void publish(std::vector<char> batch) = 0;           // leader; waits for credits
   virtual bool has_room(std::chrono::milliseconds limit) = 0;  // leader: whether it need not wait
   virtual bool next(std::vector<char>* batch) = 0;             // worker; false: the stream has ended
+  // spmd: one text of each rank, the same number of times on every rank. False while some have not come.
+  virtual void post(uint64_t serial, std::string_view mine) = 0;
+  virtual bool all_posted(uint64_t serial, std::chrono::milliseconds limit, std::vector<std::string>* texts) = 0;
+  virtual void abandon(const std::string& reason) = 0;  // spmd: the ranks differ, transfers are over
   virtual void report(uint64_t serial, const std::vector<FailurePtr>& failures) = 0;  // worker: all up to kSync `serial` is done
   // Leader: true when every worker has reported; then what failed there.
   virtual bool all_reported(uint64_t serial, std::chrono::milliseconds limit, std::vector<FailurePtr>* failures) = 0;
@@ -41,6 +47,13 @@ struct State {
   std::unique_ptr<Link> link;
   std::vector<char> batch;          // serialised records not yet published
   StoreId next_known = 1, next_global = 1;
+  bool child = false;               // started by a process that uses Tilewise: its stream is not the one to save
+  std::thread::id starter = std::this_thread::get_id();
+  bool spmd = false;                // every rank of the job runs the program
+  std::unique_ptr<StreamTap> tap;   // null: the stream is neither saved nor compared
+  std::vector<StoreId> undecided;   // spmd: stores dropped here, perhaps not yet on other ranks
+  uint64_t agreed_at = 0, next_post = 1;  // spmd: records when the ranks last compared; number of the next comparison
+  std::string diverged;             // spmd: how the ranks differ
   uint64_t next_sync = 1;
   StoreId first_own = 1;            // lower numbers were given before this process was forked
   std::atomic<Store*> dropped{nullptr};  // a stack; linked through Store::next_dropped
@@ -77,6 +90,10 @@ std::unique_lock<std::mutex> lock_to_record(State& s);
 [[noreturn]] void raise(State& s, const FailurePtr& failure);
 // Waits for all work of all ranks recorded so far and learns what failed. The session's lock must not be held.
 void settle_all(State& s);
+// session_spmd.cpp. Compares the streams of all ranks and learns of failures and drops; nothing but in spmd mode. All ranks
+// call it at the same records. The session's lock must not be held.
+void agree(State& s);
+void agree_now_and_then(State& s);
 // Raises if the store of the engine has no values, as far as is known.
 void raise_if_poisoned(State& s, Engine& engine, StoreId store);
 void publish(State& s);

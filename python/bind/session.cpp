@@ -113,6 +113,11 @@ void add_session(py::module_& m) {
   m.def("settle", settle_fp);
   m.def("forked", session::forked);
   m.def("flush", session::flush);
+  m.def("replay", [](const std::string& path) {
+    py::list reads;
+    for (const auto& read : session::replay(path)) reads.append(py::make_tuple(read.dtype, read.shape, read.hash));
+    return reads;
+  });
   m.def("counters", session::counters);
   m.def("reset_peaks", session::reset_peaks);
   m.def("count", [](const std::string& name, double amount) { session::count(name, amount); });

@@ -39,6 +39,7 @@ struct Settings {
   std::string cache_dir;                    // empty: ~/.cache/tilewise
   std::vector<std::string> dump;            // stages
   int64_t first_process = 0;                // set by ourselves: the process that imported Tilewise first
+  std::string save_stream;                  // a file; empty: the stream is not saved
   bool alone = false;                       // set by ourselves, for children of the program: no MPI
 };
 

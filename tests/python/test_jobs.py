@@ -1,6 +1,7 @@
 """A job from its start to its end: one program, many ranks, and what becomes of them whatever the program does."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -180,6 +181,19 @@ def test_a_rank_that_is_killed_takes_the_job_with_it(tmp_path, victim):
     os.kill(next(pid for pid in ranks_of(job) if (pid == leader) == (victim == "leader")), signal.SIGKILL)
     assert job.wait(40) != 0
     assert wait_until_gone(family) == []
+
+
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_rank_that_stands_still_is_named_and_ends_the_job(tmp_path, victim, monkeypatch):
+    monkeypatch.setenv("TILEWISE_TIMEOUT", "2")
+    text = USE + "import os\nprint('ready', os.getpid(), flush=True)\nwhile True:\n    float((a * 2).sum())\n"
+    job = start_job(tmp_path, text, 2)
+    leader = int(job.stdout.readline().split()[1])
+    family = descendants(job.pid)
+    os.kill(next(pid for pid in ranks_of(job) if (pid == leader) == (victim == 0)), signal.SIGSTOP)
+    assert job.wait(40) != 0
+    assert wait_until_gone(family) == []
+    assert re.search(rf"rank {victim} on .* failed: no sign of life for 2 s", job.stderr.read())
 
 
 def processor_seconds(pid):
