@@ -27,9 +27,16 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   });
 }
 
+// NumPy forgets errors of the buffer protocol and tries __array__ next: there an interrupt is raised again.
+int get_buffer_or_interrupt(PyObject* self, Py_buffer* view, int flags) {
+  const int status = get_buffer(self, view, flags);
+  if (status < 0 && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
+  return status;
+}
+
 }  // namespace
 
-PyBufferProcs array_buffer = {get_buffer, nullptr};
+PyBufferProcs array_buffer = {get_buffer_or_interrupt, nullptr};
 
 bool is_numpy_array(PyObject* object) { return PyArray_Check(object); }
 bool is_numpy_scalar(PyObject* object) { return PyArray_IsScalar(object, Generic); }
