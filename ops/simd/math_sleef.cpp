@@ -37,6 +37,14 @@ TW_SLEEF2(Arctan2Op, atan2, u10)
 
 namespace {
 
+// SLEEF's power overflows for the largest numbers to the power of one.
+struct ExactPowerOp {
+  template <class D, class V>
+  static HWY_INLINE V apply(D d, V a, V b) {
+    return hn::IfThenElse(hn::Eq(b, hn::Set(d, 1)), a, PowerOp::apply(d, a, b));
+  }
+};
+
 // SLEEF gives up on large arguments of some functions; there they are logarithms and exponentials.
 template <class D>
 HWY_INLINE hn::Vec<D> large_limit(D d) { return hn::Set(d, sizeof(hn::TFromD<D>) == 4 ? 0x1p40f : 0x1p100); }
@@ -96,7 +104,7 @@ KernelInfo find_in(Opcode row) {
     case op::arccosh: return unary_kernel<T, WideInverseOp<ArccoshOp>>();
     case op::arctanh: return unary_kernel<T, ArctanhOp>();
     case op::power:
-    case op::float_power: return binary_kernel<T, PowerOp>();
+    case op::float_power: return binary_kernel<T, ExactPowerOp>();
     case op::arctan2: return binary_kernel<T, Arctan2Op>();
     default: return {};
   }
