@@ -1,7 +1,7 @@
 """python -m tilewise.replay FILE: runs a saved stream (TILEWISE_SAVE_STREAM) again, in this process's configuration.
 
-Prints a line for each value that the program read: type, shape and a hash of its bytes. Under mpirun the ranks share the
-work, as for a program.
+Prints a line for each value that the program read: type, shape and a hash of its bytes. Under mpirun the
+ranks share the work, as for a program.
 """
 
 import sys

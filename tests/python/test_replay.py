@@ -55,7 +55,8 @@ def test_equal_programs_give_equal_streams(run_program, tmp_path):
 
 def test_a_file_that_is_no_stream(run_program, tmp_path):
     (tmp_path / "text").write_text("hello")
-    done = subprocess.run([sys.executable, "-m", "tilewise.replay", str(tmp_path / "text")], capture_output=True, text=True)
+    command = [sys.executable, "-m", "tilewise.replay", str(tmp_path / "text")]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode != 0 and "is no saved stream" in done.stderr
 
 
