@@ -1,7 +1,9 @@
 // Methods whose call overhead matters: item, copy, astype, reshape, transpose, __array__. Unusual arguments go to
 // tilewise._slow; the other methods of NumPy's ndarray are set on the types by the Python package.
 #include "ops/copy.h"
+#include "ops/reduce.h"
 #include "python/bind/dtypes.h"
+#include "python/bind/fp.h"
 #include "python/bind/host.h"
 #include "python/bind/object.h"
 #include "python/bind/views.h"
@@ -132,6 +134,24 @@ PyObject* array_protocol(PyObject* self, PyObject* args, PyObject* keywords) {
   });
 }
 
+// _reduce(row, axis, keepdims) of plain numbers without further options; None where it is something else.
+PyObject* reduce(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    ArrayObject* object = cast_array(self);
+    const long op = count == 3 ? PyLong_AsLong(args[0]) : 0;
+    if (op <= 0 || delegated(self) || object->array.dtype() == DType::kVoid) Py_RETURN_NONE;
+    ops::ReduceOptions options;
+    if (args[1] != Py_None) {
+      if (!PyLong_CheckExact(args[1]) || !object->array.rank()) Py_RETURN_NONE;
+      options.axes = Dims{normalized_axis(PyLong_AsSsize_t(args[1]), object->array.rank())};
+    }
+    options.keepdims = args[2] == Py_True;
+    Array result = ops::reduce(static_cast<Opcode>(op), object->array, options);
+    after_operation();
+    return new_result(std::move(result), subclass_of(self));
+  });
+}
+
 // The data in NumPy, for our own use: not counted as a gather.
 PyObject* gathered(PyObject* self, PyObject*) {
   return guarded([&] { return to_numpy(cast_array(self)).release(); });
@@ -152,6 +172,7 @@ PyMethodDef array_methods[] = {
     {"reshape", as_method(reshape), METH_FASTCALL | METH_KEYWORDS, "The same values in another shape; a view where NumPy's is one."},
     {"transpose", as_method(transpose), METH_FASTCALL, "A view with its axes in another order."},
     {"__array__", as_method(array_protocol), METH_VARARGS | METH_KEYWORDS, "A private copy as a NumPy array. Waits."},
+    {"_reduce", as_method(reduce), METH_FASTCALL, nullptr},
     {"_gather", gathered, METH_NOARGS, nullptr},
     {"_value", value, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},

@@ -44,8 +44,6 @@ def _made(shape, dtype, value, order, host):
         shape += inner
     if not _core.tiles_hold(dtype):
         return _core.hold_numpy(host(shape, dtype))
-    if math.prod(n for n in shape if n) * dtype.itemsize > 2**63 - 1:
-        raise ValueError("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")
     fortran = order.upper() == "F" and len(shape) > 1
     if fortran:
         shape = shape[::-1]
@@ -64,8 +62,26 @@ def empty(shape, dtype=float, order="C", *, device=None, like=None):
     return _made(shape, dtype, None, order, numpy.empty)
 
 
+_ZEROS, _ONES = {}, {}  # values by dtype argument, for the common calls
+
+
+def _value(known, dtype, make):
+    """The constant of a dtype that was given as a type, a dtype or text; None for other dtypes and arguments."""
+    try:
+        return known[dtype]
+    except (KeyError, TypeError):
+        kind = numpy.dtype(dtype)
+        if kind.kind not in "biufc" or not _core.tiles_hold(kind) or not isinstance(dtype, (type, numpy.dtype, str)):
+            return None
+        return known.setdefault(dtype, make((), kind)[()])
+
+
 @public
 def zeros(shape, dtype=float, order="C", *, device=None, like=None):
+    if order == "C" and device is None and type(shape) in (int, tuple):
+        value = _value(_ZEROS, dtype, numpy.zeros)
+        if value is not None:
+            return _core.full(shape, value)
     _check(order, device)
     dtype = numpy.dtype(dtype)
     value = numpy.zeros((), dtype)[()] if dtype.subdtype is None else 0
@@ -74,6 +90,10 @@ def zeros(shape, dtype=float, order="C", *, device=None, like=None):
 
 @public
 def ones(shape, dtype=None, order="C", *, device=None, like=None):
+    if order == "C" and device is None and type(shape) in (int, tuple):
+        value = _value(_ONES, float if dtype is None else dtype, numpy.ones)
+        if value is not None:
+            return _core.full(shape, value)
     _check(order, device)
     return _made(shape, float if dtype is None else dtype, 1, order, numpy.ones)
 
@@ -115,6 +135,8 @@ def _is_fortran(a):
 
 
 def _made_like(make, a, dtype, order, subok, shape, device):
+    if type(a) is ndarray and shape is None and order == "K" and device is None and a._is_c() and a._host() is None:
+        return make(a.shape, a.dtype if dtype is None else dtype)
     _check(order, device)
     shape, dtype, order = _like(a, dtype, order, shape)
     if isinstance(order, str):
@@ -144,7 +166,7 @@ def ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
 
 @public
 def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
-    def make(shape, dtype, order):
+    def make(shape, dtype, order="C"):
         return full(shape, fill_value, dtype, order)
 
     return _made_like(make, a, dtype, order, subok, shape, device)
@@ -271,9 +293,16 @@ def from_dlpack(x, /, *, device=None, copy=None):
 
 # ---- Ranges
 
+_INT = numpy.dtype(int)
+_WIDE = 2**62
+
 
 @public
 def arange(start_or_stop, /, stop=None, step=1, *, dtype=None, device=None, like=None):
+    if type(start_or_stop) is int and dtype is None and step == 1 and (stop is None or type(stop) is int):
+        start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
+        if -_WIDE < start and stop < _WIDE:
+            return _core.arange(numpy.int64(start), numpy.int64(start + 1), max(stop - start, 0), _INT)
     _check("C", device)
     start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
     step = 1 if step is None else step

@@ -18,8 +18,24 @@ def _plain(*values):
     return tuple(None if v is _NO else v for v in values)
 
 
+_ops = {}
+
+
+def _op(function):
+    """The row of a ufunc, 0 where there is none."""
+    op = _ops.get(function)
+    if op is None:
+        made = _ufuncs.get(function)
+        op = _ops[function] = made._op if isinstance(made, _core.ufunc) and _core.reducible(made._op) else 0
+    return op
+
+
 def _reduce(name, function, a, axis, dtype, out, keepdims, initial, where):
     """A reduction by a ufunc: native, or NumPy's function `name`."""
+    if dtype is None and out is None and initial is _NO and where is _NO and isinstance(a, (ndarray, scalar)):
+        result = a._reduce(_op(function), axis, keepdims is True or (keepdims is not _NO and bool(keepdims)))
+        if result is not None:
+            return result
     keepdims = False if keepdims is _NO else keepdims
     if initial is not None:
         start = None if initial is _NO else initial
