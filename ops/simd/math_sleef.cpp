@@ -1,4 +1,5 @@
 // Transcendental functions of float32 and float64 from SLEEF, within 1 ulp.
+#include <cmath>
 #include <numbers>
 
 #include "ops/simd/families.h"
@@ -37,11 +38,21 @@ TW_SLEEF2(Arctan2Op, atan2, u10)
 
 namespace {
 
-// SLEEF's power overflows for the largest numbers to the power of one.
-struct ExactPowerOp {
+// SLEEF's power overflows a little before the range ends: an infinity from finite operands is computed again by libm.
+struct WidePowerOp {
   template <class D, class V>
   static HWY_INLINE V apply(D d, V a, V b) {
-    return hn::IfThenElse(hn::Eq(b, hn::Set(d, 1)), a, PowerOp::apply(d, a, b));
+    using T = hn::TFromD<D>;
+    const V r = PowerOp::apply(d, a, b);
+    const auto doubtful = hn::And(hn::IsInf(r), hn::And(hn::IsFinite(a), hn::IsFinite(b)));
+    if (HWY_LIKELY(hn::AllFalse(d, doubtful))) return r;
+    alignas(64) T base[hn::MaxLanes(D())], exponent[hn::MaxLanes(D())], result[hn::MaxLanes(D())];
+    hn::Store(a, d, base);
+    hn::Store(b, d, exponent);
+    hn::Store(r, d, result);
+    for (size_t i = 0; i < hn::Lanes(d); ++i)
+      if (std::isinf(result[i])) result[i] = std::pow(base[i], exponent[i]);
+    return hn::Load(d, result);
   }
 };
 
@@ -104,7 +115,7 @@ KernelInfo find_in(Opcode row) {
     case op::arccosh: return unary_kernel<T, WideInverseOp<ArccoshOp>>();
     case op::arctanh: return unary_kernel<T, ArctanhOp>();
     case op::power:
-    case op::float_power: return binary_kernel<T, ExactPowerOp>();
+    case op::float_power: return binary_kernel<T, WidePowerOp>();
     case op::arctan2: return binary_kernel<T, Arctan2Op>();
     default: return {};
   }

@@ -177,6 +177,8 @@ class Planner {
     } else {
       step.kernel = find_kernel(instr.op, instr.dtype);
       step.fp = fp_for(row(instr.op).fp, row(instr.op).ulp, instr.dtype);
+      // The vector quotient's own comparisons are silent and its branches both taken: its flags are found afterwards.
+      if (instr.op == op::divide && is_complex(instr.dtype)) step.fp = Invalid | Overflow | Tiny;
       plan_.cost += op_info(instr.op).cost;
     }
     if (step.kind == StepKind::kCompute) {

@@ -136,7 +136,8 @@ def test_warnings(which, name, loop):
     if name.startswith("divmod"):
         pytest.skip("test_divmod_warnings: NumPy reports both results at once")
     call = numpy_of(name)
-    exact = row.ulp == 0 and not (DTYPES[loop].kind == "c" and name in ("sign", "absolute"))
+    # Complex quotients, signs and sizes: what underflows between operands and result is not reported.
+    exact = row.ulp == 0 and not (DTYPES[loop].kind == "c" and name in ("sign", "absolute", "divide"))
     watched = 15 if exact else 15 & ~UNDERFLOW
     for k in range(len((operands := operands_of(row, loop, WATCHED))[0])):
         one = [o[k : k + 1] for o in operands]
