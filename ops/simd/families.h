@@ -14,6 +14,7 @@ KernelInfo find_math_float_kernel(Opcode row, DType dtype);
 KernelInfo find_math_sleef_kernel(Opcode row, DType dtype);
 KernelInfo find_compare_kernel(Opcode row, DType dtype);
 KernelInfo find_select_kernel(Opcode row, DType dtype);
+KernelInfo find_float_to_int_kernel(DType from, DType to);
 KernelInfo find_cast_kernel(DType from, DType to);
 LaneKernel find_lane_float_kernel(Opcode row, DType dtype);
 

@@ -281,8 +281,10 @@ class Planner {
 struct Cache {
   std::mutex mutex;
   std::unordered_map<uint64_t, std::vector<std::unique_ptr<Plan>>> plans;
-  std::vector<std::unique_ptr<Plan>> retired;
+  int count = 0;
+  std::vector<std::unique_ptr<Plan>> retired;  // no longer found; freed when the cache next overflows
 };
+constexpr int kMostPlans = 4096;
 Cache& cache() {
   static Cache* c = new Cache;  // never destroyed: threads may run until the end
   return *c;
@@ -300,13 +302,30 @@ bool same_program(const Program& a, const Program& b) {
          a.reductions == b.reductions;
 }
 
+// Launches may still run the plans: they go when as many again have been made.
+void retire_all(Cache& c) {
+  c.retired.clear();
+  for (auto& [key, bucket] : c.plans)
+    for (auto& plan : bucket) c.retired.push_back(std::move(plan));
+  c.plans.clear();
+  c.count = 0;
+  ++cache_age;
+}
+
 const Plan& find_or_make(const Program& program) {
   Cache& c = cache();
   const std::lock_guard lock(c.mutex);
   auto& bucket = c.plans[program.key()];
   for (const auto& plan : bucket)
     if (plan->program == program) return *plan;
-  bucket.push_back(std::make_unique<Plan>(Planner(program).make()));
+  auto plan = std::make_unique<Plan>(Planner(program).make());
+  if (++c.count > kMostPlans) {
+    retire_all(c);
+    auto& fresh = c.plans[program.key()];
+    fresh.push_back(std::move(plan));
+    return *fresh.back();
+  }
+  bucket.push_back(std::move(plan));
   return *bucket.back();
 }
 
@@ -330,10 +349,7 @@ void disable_targets(int64_t mask) {
   set_disabled_targets(mask);
   Cache& c = cache();
   const std::lock_guard lock(c.mutex);
-  for (auto& [key, bucket] : c.plans)
-    for (auto& plan : bucket) c.retired.push_back(std::move(plan));
-  c.plans.clear();
-  ++cache_age;
+  retire_all(c);
 }
 
 }  // namespace tilewise::ops::simd

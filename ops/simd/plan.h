@@ -78,7 +78,8 @@ struct Plan {
   int phases() const { return static_cast<int>(phase_begin.size()) - 1; }
 };
 
-// The plan of a program, from the cache where it is there. The reference stays valid for ever.
+// The plan of a program, from the cache where it is there. The cache holds some thousands; a plan that has left it lives
+// until as many again have been made, longer than any launch.
 const Plan& plan_for(const Program& program);
 
 // Chooses among instruction sets as if those of the mask (Highway's target bits) were missing. For tests.

@@ -81,6 +81,7 @@ KernelInfo find_kernel(Opcode op, DType dtype) {
 
 KernelInfo find_cast(DType from, DType to) {
   if (const KernelInfo info = find_cast_kernel(from, to); info.fn) return info;
+  if (const KernelInfo info = find_float_to_int_kernel(from, to); info.fn) return info;
   return reference_cast(from, to);
 }
 

@@ -22,6 +22,21 @@ int common_axis(const simd::Plan& plan) {
   return axis;
 }
 
+// In phases operands are read again in each phase that uses them: not so where an output that lies on one has been
+// written in an earlier phase.
+bool rereads_what_it_wrote(const Launch& launch, const simd::Plan& plan) {
+  if (plan.phases() == 1) return false;
+  for (const simd::Step& step : plan.steps) {
+    if (step.kind != simd::StepKind::kStore) continue;
+    const int phase = plan.values[step.in[0]].phase;
+    for (const simd::Value& v : plan.values)
+      if (v.kind == simd::ValueKind::kLoad && v.last_used >= plan.phase_begin[phase + 1] &&
+          launch.operands[v.slot].base == launch.operands[step.slot].base)
+        return true;
+  }
+  return false;
+}
+
 void run_parts(const Launch& launch, const simd::Plan& plan, Parallel& parallel) {
   std::vector<uint8_t> flags;
   for (const simd::PlanPart& part : plan.parts) {
@@ -41,7 +56,8 @@ void run_simd(const Launch& launch, Parallel& parallel) {
   const simd::Plan& plan = simd::plan_for(*launch.program);
   if (!plan.parts.empty()) return run_parts(launch, plan, parallel);
   const int axis = common_axis(plan), last = launch.extents.size() - 1;
-  if (!plan.supported || axis == kMixed || (plan.phases() > 1 && axis != last)) return run_reference(launch, parallel);
+  if (!plan.supported || axis == kMixed || (plan.phases() > 1 && axis != last) || rereads_what_it_wrote(launch, plan))
+    return run_reference(launch, parallel);
   if (axis < 0 || axis == last) simd::drive_rows(simd::make_geometry(plan, launch, -1), parallel);
   else simd::drive_runs(simd::make_geometry(plan, launch, axis), axis, parallel);
 }

@@ -146,6 +146,42 @@ TEST_F(InterpSimd, OutputsMayLieOnOperands) {
   }
 }
 
+// In phases, over the operand: its old values are wanted in a later phase than the one that writes.
+TEST_F(InterpSimd, OutputsMayLieOnOperandsInPhases) {
+  const DType t = DType::kFloat32;
+  for (const int64_t n : {5, 100, 3000, 9000}) {
+    Program p;
+    p.accesses = {{t, 4, false}, {t, 4, true}, {t, 4, true}};
+    p.reductions = {{ReduceState::kPlain, op::maximum, 2}, {ReduceState::kPlain, op::add, 2}};
+    const uint16_t x = p.push({kLoad, t, 0, kNone, kNone}, t);
+    const uint16_t m = p.push({kReduce, t, x, 0, kNone}, t);
+    const uint16_t d = p.push({op::subtract, t, x, m, kNone}, t);
+    p.push({kStore, t, d, 1, kNone}, t);
+    const uint16_t s = p.push({kReduce, t, d, 1, kNone}, t);
+    const uint16_t q = p.push({op::divide, t, x, s, kNone}, t);
+    p.push({kStore, t, q, 2, kNone}, t);
+    std::vector<float> results[2];
+    for (int which = 0; which < 2; ++which) {
+      std::vector<float> a(3 * n), b(3 * n);
+      for (int64_t i = 0; i < 3 * n; ++i) a[i] = static_cast<float>(i * 37 % 101);
+      char *pa = reinterpret_cast<char*>(a.data()), *pb = reinterpret_cast<char*>(b.data());
+      Operand operands[3] = {{pa, {4 * n, 4}}, {pa, {4 * n, 4}}, {pb, {4 * n, 4}}};
+      ReduceTarget targets[2];
+      Launch launch;
+      launch.program = &p;
+      launch.extents = {3, n};
+      launch.origin = {0, 0};
+      launch.operands = operands;
+      launch.reductions = targets;
+      OddOrder cores(2);
+      (which ? run_simd : run_reference)(launch, cores);
+      results[which] = a;
+      results[which].insert(results[which].end(), b.begin(), b.end());
+    }
+    ASSERT_EQ(results[0], results[1]) << n;
+  }
+}
+
 // |z| < 2 is computed without the root where that decides: the same answers and warnings on and around the circle.
 TEST_F(InterpSimd, ComparesAbsoluteValues) {
   for (const DType t : {DType::kComplex64, DType::kComplex128})
