@@ -22,7 +22,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLeaveLimit{10'000};
+// Others may have work left for any time; a death ends the wait. So this is no limit but a number that clocks can add.
+constexpr std::chrono::hours kLeaveLimit{24 * 365};
 constexpr uint32_t kReport = 0, kPost = 1;  // kinds of messages
 
 class JobLink : public Link {
