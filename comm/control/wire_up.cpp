@@ -201,7 +201,7 @@ Fd connect_to_parent(const ControlOptions& options, const std::string& endpoints
 }  // namespace
 
 Wiring wire_up(const ControlOptions& options, const Tree& tree) {
-  const Deadline deadline = std::chrono::steady_clock::now() + options.timeout;
+  const Deadline deadline = std::chrono::steady_clock::now() + options.connect_limit;
   const Introduction me{host_name(), host_id(), random_hex(kTokenBytes), own_interfaces()};
   if (options.size == 1) return {{}, {me.host}, {me.host_id}};
 
@@ -232,7 +232,7 @@ Wiring wire_up(const ControlOptions& options, const Tree& tree) {
     const int missing = reception.missing().front();
     throw Error(ErrorKind::kRuntime, str("rank ", missing, " on host ", all[static_cast<size_t>(missing)].host,
                                          " did not connect to rank ", options.rank, " on host ", me.host,
-                                         " within ", options.timeout.count() / 1000.0, " s"));
+                                         " within ", options.connect_limit.count() / 1000.0, " s"));
   }
   for (Introduction& one : all) {
     wiring.hosts.push_back(std::move(one.host));

@@ -34,7 +34,7 @@ ControlOptions options_for(int rank, int size, const std::string& folder) {
   options.rank = rank;
   options.size = size;
   options.exchange = exchange_through_folder(folder, rank, size, 20s);
-  options.timeout = 20s;
+  options.timeout = options.connect_limit = 20s;
   options.fan_out = 2;
   return options;
 }
@@ -242,7 +242,7 @@ TEST_P(DeathTest, IsKnownToAllWithinHalfASecond) {
 TEST_P(DeathTest, OfAStoppedRankIsToldByItsSilence) {
   const int victim = GetParam();
   Shared<Times> times;
-  constexpr auto kTimeout = 800ms;
+  constexpr auto kTimeout = 800ms * static_cast<int>(kSlower);
   Processes job(kSize, [&](int rank) {
     ControlOptions options = options_for(rank, kSize, folder);
     options.timeout = kTimeout;
@@ -295,10 +295,10 @@ TEST_F(ControlTest, ARankThatGivesUpSaysWhy) {
 TEST_F(ControlTest, ABusyRankIsNotTakenForDead) {
   Processes job(3, [&](int rank) {
     ControlOptions options = options_for(rank, 3, folder);
-    options.timeout = 1s;
+    options.timeout = 1s * static_cast<int>(kSlower);
     ControlChannel channel(std::move(options), {});
     volatile double work = 0;
-    for (const double end = now() + 2.5; rank == 1 && now() < end;) work = work + 1;
+    for (const double end = now() + 2.5 * kSlower; rank == 1 && now() < end;) work = work + 1;
     reach_the_end(channel, rank);
     EXPECT_TRUE(channel.leave(20s));
     EXPECT_FALSE(channel.first_failure());
@@ -401,7 +401,7 @@ TEST_F(ControlTest, StrangersAreTurnedAway) {
 TEST_F(ControlTest, WhoDoesNotComeIsNamed) {
   Processes job(3, [&](int rank) {
     ControlOptions options = options_for(rank, 3, folder);
-    options.timeout = 500ms;
+    options.connect_limit = 500ms;
     if (rank == 2) {
       options.exchange = [inner = options.exchange, round = 0](std::string_view mine) mutable {
         const auto all = inner(mine);

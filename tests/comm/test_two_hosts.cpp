@@ -59,7 +59,7 @@ class TwoHosts : public testing::Test {
     options.rank = rank;
     options.size = kSize;
     options.fan_out = 2;
-    options.timeout = 20s;
+    options.timeout = options.connect_limit = 20s;
     options.exchange = exchange_through_folder(folder, rank, kSize, 20s);
     return options;
   }
@@ -123,7 +123,7 @@ TEST_F(TwoHosts, AnInterfaceThatDoesNotExistIsNamed) {
     move_to(rank % 2);
     ControlOptions options = options_for(rank);
     options.interface = "eth9";
-    options.timeout = 1s;
+    options.connect_limit = 1s;
     if (rank != 0) options.exchange = exchange_through_folder(folder, rank, kSize, 1s);
     try {
       ControlChannel channel(std::move(options), {});
