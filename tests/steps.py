@@ -84,7 +84,7 @@ def configurations(quick):
             yield f"{count}_ranks", ranks(count), {"TILEWISE_MIN_TILE": "1"}
 
 
-def steps(quick, arm):
+def steps(quick, arm, sanitize):
     yield ctest("cpp", "release")
     yield pytest("lint", "lint")
     yield pytest("ops", "ops")
@@ -101,12 +101,13 @@ def steps(quick, arm):
             name = Path(python).name
             yield Step(name, ["tests/with_python", python, str(RESULTS / f"{name}.xml")], "junit",
                        {"TILEWISE_TEST_QUICK": "1", "TILEWISE_TEST_CONFIG": name}, limit_s=1800)
+    if sanitize:
         yield built("cpp_asan_ubsan", "asan-ubsan")
         # Threads meet in the transports, the devices and the engine; the kernels' tests would only take long.
         yield built("cpp_tsan", "tsan", ("test_comm", "test_runtime", "test_ops"),
                     extra=("-L", "'test_comm|test_runtime|test_ops'", "-E", "'^(Rows|Reference|Reductions)'"))
-        if arm:
-            yield Step("neon", ["tests/neon", str(RESULTS / "neon.xml")], "junit", limit_s=3600)
+    if arm:
+        yield Step("neon", ["tests/neon", str(RESULTS / "neon.xml")], "junit", limit_s=3600)
 
 
 def other_pythons():
@@ -159,9 +160,10 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--quick", action="store_true")
     p.add_argument("--arm", action="store_true")
+    p.add_argument("--sanitize", action="store_true")
     p.add_argument("-k", default="", metavar="TEXT")
     options = p.parse_args()
-    chosen = list(steps(options.quick, options.arm))
+    chosen = list(steps(options.quick, options.arm, options.sanitize))
     if options.k == "list":
         print("\n".join(step.name for step in chosen))
         return 0
