@@ -178,7 +178,8 @@ def test_attributes():
 
 
 def test_methods_of_numpy_are_all_there():
-    missing = [name for name in dir(numpy.ndarray) if not hasattr(tilewise.ndarray, name)]
+    public = [name for name in dir(numpy.ndarray) if not name.startswith("_") or name.startswith("__")]
+    missing = [name for name in public if not hasattr(tilewise.ndarray, name)]
     assert missing in (
         [],
         ["__array_interface__", "__array_struct__"],
