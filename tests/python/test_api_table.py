@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy
 import pytest
-
 from tilewise import _api_table
 
 ROOT = Path(__file__).resolve().parents[2]
