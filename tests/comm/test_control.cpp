@@ -263,7 +263,7 @@ TEST_P(DeathTest, OfAStoppedRankIsToldByItsSilence) {
     ++times->ready;
     while (times->ready < 2 * kSize) std::this_thread::sleep_for(1ms);
   });
-  while (times->ready < kSize) std::this_thread::sleep_for(1ms);
+  for (const double start = now(); times->ready < kSize && now() - start < 60;) std::this_thread::sleep_for(1ms);
   times->death = now();
   job.signal(victim, SIGSTOP);
   while (times->ready < 2 * kSize - 1 && now() - times->death < 20) std::this_thread::sleep_for(1ms);
