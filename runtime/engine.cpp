@@ -15,6 +15,15 @@ using partition::TilingPtr;
 
 namespace {
 
+// One block to or from the leader's memory, on all cores of the device.
+void copy_block(void* to, const void* from, size_t bytes, Parallel& parallel) {
+  constexpr size_t kPiece = 1 << 20;
+  parallel.run(static_cast<int64_t>((bytes + kPiece - 1) / kPiece), [&](int64_t i) {
+    const size_t at = static_cast<size_t>(i) * kPiece;
+    std::memcpy(static_cast<char*>(to) + at, static_cast<const char*>(from) + at, std::min(kPiece, bytes - at));
+  });
+}
+
 // A family's plan, step by step.
 class PlannedCall : public CallPlan {
  public:
@@ -218,11 +227,7 @@ void Engine::host_data(const Record& record) {
     task.outputs.push_back({out.store, out.view, Box::of(out.view.shape), false, true});
     task.cost = static_cast<double>(bytes) / 8;
     task.body = [data = record.data, bytes](std::span<const Bound>, std::span<const Bound> to, Parallel& parallel) {
-      constexpr size_t kPiece = 1 << 20;
-      parallel.run(static_cast<int64_t>((bytes + kPiece - 1) / kPiece), [&](int64_t i) {
-        const size_t at = static_cast<size_t>(i) * kPiece;
-        std::memcpy(to[0].base + at, static_cast<const char*>(data.get()) + at, std::min(kPiece, bytes - at));
-      });
+      copy_block(to[0].base, data.get(), bytes, parallel);
     };
     step.add(std::move(task));
   }
@@ -241,14 +246,10 @@ std::vector<Event> Engine::read(const Record& record) {
     task.inputs.push_back({in.store, in.view, Box::of(in.view.shape), false, true});
     task.cost = static_cast<double>(bytes) / 8;
     task.body = [target = record.destination, bytes](std::span<const Bound> from, std::span<const Bound>, Parallel& parallel) {
-      constexpr size_t kPiece = 1 << 20;
       if (!target) return;  // not the leader
       std::lock_guard lock(target->lock);
       if (!target->to) return;
-      parallel.run(static_cast<int64_t>((bytes + kPiece - 1) / kPiece), [&](int64_t i) {
-        const size_t at = static_cast<size_t>(i) * kPiece;
-        std::memcpy(static_cast<char*>(target->to) + at, from[0].base + at, std::min(kPiece, bytes - at));
-      });
+      copy_block(target->to, from[0].base, bytes, parallel);
     };
     step.add(std::move(task));
   }

@@ -47,6 +47,23 @@ bool dense(const Dims& strides, const Dims& shape, int64_t itemsize) {
   return true;
 }
 
+// The operand in place, if this instance holds it as the task wants it. Owners and other ranks ask alike: what is not in
+// place here is what travels.
+std::optional<partition::DirectAccess> in_place(const View& view, const Box& region, bool contiguous,
+                                                const InstanceBox& instance) {
+  auto direct = partition::direct(view, region, instance);
+  if (direct && contiguous && !dense(direct->strides, region.shape(), view.itemsize)) return std::nullopt;
+  return direct;
+}
+
+// The same for a device of another rank, from the tiling alone.
+bool in_place_on(const partition::Tiling& tiling, int device, const TaskOperand& operand) {
+  for (int64_t tile : tiling.tiles_of(device))
+    if (in_place(operand.view, operand.region, operand.contiguous, InstanceBox(tiling.form(), tiling.tile_box(tile))))
+      return true;
+  return false;
+}
+
 // Into a dense buffer of the region, or out of it.
 CopyPiece gather_piece(const Piece& p) {
   return {p.shape, p.region_strides, p.instance_strides, p.region_offset, p.instance_offset, p.itemsize};
@@ -72,9 +89,8 @@ Instance* StepBuilder::readable(StoreState& store, const Device* device, const V
       place->strides = view.strides;
       return &instance;
     }
-    auto direct = partition::direct(view, region, instance.place);
+    const auto direct = in_place(view, region, contiguous, instance.place);
     if (!direct) continue;
-    if (contiguous && !dense(direct->strides, region.shape(), view.itemsize)) continue;
     place->offset = direct->offset;
     place->strides = direct->strides;
     return &instance;
@@ -93,12 +109,8 @@ void StepBuilder::bind_input(const StepTask& task, const TaskOperand& operand, P
     if (place->instance) return;
   } else if (tiling.is_replicated()) {
     return;
-  } else if (!snapshot) {
-    for (int64_t tile : tiling.tiles_of(task.device)) {
-      auto direct = partition::direct(operand.view, operand.region, InstanceBox(tiling.form(), tiling.tile_box(tile)));
-      if (direct && (!operand.contiguous || dense(direct->strides, operand.region.shape(), operand.view.itemsize)))
-        return;
-    }
+  } else if (!snapshot && in_place_on(tiling, task.device, operand)) {
+    return;
   }
 
   // 2. Fetched, tile by tile.
@@ -172,13 +184,8 @@ void StepBuilder::bind_output(const StepTask& task, const TaskOperand& operand, 
       place->instance = instance_for_write(store, instance);
       return;
     }
-  } else if (!device && !shared) {
-    for (int64_t tile : store.tiling->tiles_of(task.device)) {
-      auto direct = partition::direct(operand.view, operand.region,
-                                      InstanceBox(store.tiling->form(), store.tiling->tile_box(tile)));
-      if (direct && (!operand.contiguous || dense(direct->strides, operand.region.shape(), operand.view.itemsize)))
-        return;
-    }
+  } else if (!device && !shared && in_place_on(*store.tiling, task.device, operand)) {
+    return;
   }
   if (device) {
     place->buffer = device->allocate(operand.region.count() * operand.view.itemsize);
