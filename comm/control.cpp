@@ -100,8 +100,9 @@ void ControlChannel::Impl::fail(const std::string& reason) {
   header.from = tree.rank;
   const RankFailure failure{tree.rank, hosts[static_cast<size_t>(tree.rank)], reason};
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!dead_.insert(tree.rank).second) return;
-  if (!first_failure_) first_failure_ = failure;
+  // Who stops because another rank died has no news.
+  if (first_failure_ || !dead_.insert(tree.rank).second) return;
+  first_failure_ = failure;
   send_to_all_but(nullptr, make_frame(header, failure.host + "\n" + reason));
   news_.fetch_add(1, std::memory_order_release);
   changed_.notify_all();

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <thread>
 
 #include "comm/bootstrap.h"
 #include "comm/control.h"
@@ -102,20 +103,34 @@ class JobLink : public Link {
     if (rank_ == 0) channel_->goodbye(status);
     if (rank_ != 0 && settings().mode == Mode::kSpmd) wait_for_goodbye();
     channel_->leave(kLeaveLimit);
-    if (channel_->first_failure()) return 1;
+    if (const auto failure = channel_->first_failure()) {
+      tell(*failure);
+      return 1;
+    }
     if (!abandoned_) transport_.shutdown();
     return rank_ == 0 ? status : channel_->exit_status();
   }
 
  private:
+  // One rank prints who died, before it leaves: the control thread may be later than the thread that ends the process.
+  void tell(const comm::RankFailure& failure) {
+    if (rank_ != (failure.rank == 0 ? 1 : 0)) return;
+    std::call_once(told_, [&] {
+      std::fprintf(stderr, "tilewise: %s\n", failure.text().c_str());
+      // mpirun may end the job, and its reading of our output, as soon as a rank leaves with an error.
+      std::this_thread::sleep_for(milliseconds(200));
+    });
+  }
+
   void rank_died(const comm::RankFailure& failure) {
-    const int teller = failure.rank == 0 ? 1 : 0;
-    if (rank_ == teller) std::fprintf(stderr, "tilewise: %s\n", failure.text().c_str());
     transport_.abort(failure.text());
     transport_.doorbell().ring();
-    std::lock_guard lock(reports_lock_);
-    lost_ = true;
-    reports_came_.notify_all();
+    {
+      std::lock_guard lock(reports_lock_);
+      lost_ = true;
+      reports_came_.notify_all();
+    }
+    tell(failure);
   }
 
   // Nobody publishes in spmd mode: what comes is the end.
@@ -156,6 +171,7 @@ class JobLink : public Link {
   std::map<uint64_t, Reports> reports_;  // by the serial of the kSync record
   std::map<uint64_t, std::map<int, std::string>> posts_;  // by serial and rank
   std::atomic<bool> abandoned_{false};
+  std::once_flag told_;                  // this rank has printed who died
   bool lost_ = false;                    // a rank died
   std::unique_ptr<comm::ControlChannel> channel_;
 };

@@ -220,7 +220,10 @@ void shutdown(int status) {
   if (s.tap) s.tap->flush();
   if (s.link) {
     auto held = lock(s);
-    publish(s);
+    try {
+      publish(s);
+    } catch (const Error&) {  // a rank died: finish() says so
+    }
     held.unlock();
     s.ended = true;
     s.link->finish(status);
