@@ -1,5 +1,7 @@
 #include "ops/elementwise.h"
 
+#include <cstring>
+
 #include "ops/copy.h"
 #include "ops/op_table.h"
 #include "ops/opcode.h"
@@ -28,24 +30,37 @@ const Dims& shape_of(const Input& input) {
 
 // ---- The common case: one type, one shape, C order ---------------------------------------------------------------
 
+// Word by word, as it was written a moment ago: one wide read would wait for the narrow writes.
+void copy_value(const Scalar& from, Scalar& to) {
+  to.dtype = from.dtype;
+  std::memcpy(to.bytes, from.bytes, 8);
+  if (itemsize(from.dtype) > 8) std::memcpy(to.bytes + 8, from.bytes + 8, 8);
+}
+
+template <class T>
+void set_value(DType dtype, T number, Scalar& to) {
+  to.dtype = dtype;
+  std::memcpy(to.bytes, &number, sizeof number);
+}
+
 // A Python scalar that is a constant of type `dtype` whatever its value: no check and no other loop is needed.
 bool plain_constant(const Input& input, DType dtype, Scalar& value) {
   switch (input.kind) {
     case Input::Kind::kScalar:
       if (input.value.dtype != dtype) return false;
-      value = input.value;
+      copy_value(input.value, value);
       return true;
     case Input::Kind::kWeakFloat:
-      if (dtype == DType::kFloat64) value = input.value;
-      else if (dtype == DType::kFloat32) value = Scalar::of(dtype, static_cast<float>(input.value.as<double>()));
+      if (dtype == DType::kFloat64) copy_value(input.value, value);
+      else if (dtype == DType::kFloat32) set_value(dtype, static_cast<float>(input.value.as<double>()), value);
       else return false;
       return true;
     case Input::Kind::kWeakInt: {
       if (input.value.dtype != DType::kInt64) return false;
       const int64_t v = input.value.as<int64_t>();
-      if (dtype == DType::kFloat64) value = Scalar::of(dtype, static_cast<double>(v));
-      else if (dtype == DType::kFloat32) value = Scalar::of(dtype, static_cast<float>(v));
-      else if (dtype == DType::kInt64) value = input.value;
+      if (dtype == DType::kFloat64) set_value(dtype, static_cast<double>(v), value);
+      else if (dtype == DType::kFloat32) set_value(dtype, static_cast<float>(v), value);
+      else if (dtype == DType::kInt64) copy_value(input.value, value);
       else return false;
       return true;
     }
@@ -67,6 +82,22 @@ void make_dense(const View& like, DType dtype, int32_t size, View& view) {
   }
 }
 
+void record_in_full(const PlainOperation& plain, Array& result) {
+  const View& view = plain.in[0]->view;
+  ScratchRecord record;
+  record->inputs.resize(static_cast<size_t>(plain.arrays));
+  for (int k = 0; k < plain.arrays; ++k) record->inputs[static_cast<size_t>(k)].view = plain.in[k]->view;
+  record->outputs.resize(1);
+  make_dense(view, plain.type, plain.itemsize, record->outputs[0].view);
+  if (plain.has_constant) record->params.push_back(plain.constant);
+  record->code.push_back({plain.op, plain.dtype, plain.number[0], plain.number[1], kNone});
+  record->types.push_back(plain.type);
+  record->results.push_back(static_cast<uint16_t>(plain.arrays + plain.has_constant));
+  result.store = session::new_store(view.shape, plain.itemsize);
+  const Array* out = &result;
+  session::record(*record, plain.in, &out);
+}
+
 // Records the operation if it is the common case; else does nothing.
 bool record_plain(Opcode op, std::span<const Input> inputs, Array& result) {
   const OpInfo& info = op_info(op);
@@ -79,42 +110,26 @@ bool record_plain(Opcode op, std::span<const Input> inputs, Array& result) {
   if (dtype == DType::kVoid || !info.has_loop(dtype) || (op == op::power && is_signed(dtype))) return false;
   if (inputs.size() == 2 && info.operand_type(1, dtype) != dtype) return false;
 
-  const Array* in[2] = {};
-  Scalar constant;
-  uint16_t number[2] = {kNone, kNone};
-  uint16_t arrays = 0;
-  bool has_constant = false;
+  PlainOperation plain;
+  plain.op = op;
+  plain.dtype = dtype;
   for (size_t k = 0; k < inputs.size(); ++k) {
     const Input& input = inputs[k];
     if (input.kind == Input::Kind::kArray) {
       const View& other = input.array->view;
       if (other.dtype != dtype || !(other.shape == view.shape) || !other.is_c_contiguous()) return false;
-      number[k] = arrays;
-      in[arrays++] = input.array;
+      plain.number[k] = static_cast<uint16_t>(plain.arrays);
+      plain.in[plain.arrays++] = input.array;
     } else {
-      if (!plain_constant(input, dtype, constant)) return false;
-      has_constant = true;
+      if (!plain_constant(input, dtype, plain.constant)) return false;
+      plain.has_constant = true;
     }
   }
-  if (has_constant) (number[0] == kNone ? number[0] : number[1]) = arrays;
-
-  const DType type = info.result_type(dtype);
-  const int32_t size = itemsize(type);
-  ScratchRecord record;
-  record->inputs.resize(arrays);
-  for (int k = 0; k < arrays; ++k) record->inputs[k].view = in[k]->view;
-  record->outputs.resize(1);
-  // Both views are made from the operand's, not one from the other: reading at once what was just written in other
-  // pieces stalls the processor, and this is the path of every small operation.
-  result.store = session::new_store(view.shape, size);
-  make_dense(view, type, size, result.view);
-  make_dense(view, type, size, record->outputs[0].view);
-  if (has_constant) record->params.push_back(constant);
-  record->code.push_back({op, dtype, number[0], number[1], kNone});
-  record->types.push_back(type);
-  record->results.push_back(static_cast<uint16_t>(arrays + has_constant));
-  const Array* out = &result;
-  session::record(*record, in, &out);
+  if (plain.has_constant) (plain.number[0] == kNone ? plain.number[0] : plain.number[1]) = static_cast<uint16_t>(plain.arrays);
+  plain.type = info.result_type(dtype);
+  plain.itemsize = itemsize(plain.type);
+  if (!session::record_plain(plain, &result.store)) record_in_full(plain, result);
+  make_dense(view, plain.type, plain.itemsize, result.view);
   return true;
 }
 
@@ -264,12 +279,15 @@ Dims broadcast_shape(std::span<const Dims* const> shapes) {
   return result;
 }
 
+void elementwise_into(Array& result, Opcode op, std::span<const Input> inputs, const ElementwiseOptions& options) {
+  if (!options.out && !options.where && !options.dtype && record_plain(op, inputs, result)) return;
+  result = General(op, inputs, options).record();
+}
+
 Array elementwise(Opcode op, std::span<const Input> inputs, const ElementwiseOptions& options) {
-  if (!options.out && !options.where && !options.dtype) {
-    Array result;
-    if (record_plain(op, inputs, result)) return result;
-  }
-  return General(op, inputs, options).record();
+  Array result;
+  elementwise_into(result, op, inputs, options);
+  return result;
 }
 
 }  // namespace tilewise::ops

@@ -32,6 +32,7 @@ struct ElementwiseOptions {
 
 // Applies a row of elementwise.def. Errors: UFuncTypeError where there is no loop, ValueError where shapes do not
 // broadcast, OverflowError for a Python integer that does not fit.
+void elementwise_into(Array& result, Opcode op, std::span<const Input> inputs, const ElementwiseOptions& options = {});
 Array elementwise(Opcode op, std::span<const Input> inputs, const ElementwiseOptions& options = {});
 
 // The shape all operands broadcast to, or NumPy's ValueError.

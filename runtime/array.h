@@ -29,9 +29,20 @@ class Store {
   StoreId copy = 0;          // of a known store: its present values under this number on all devices; 0: none
   Store* next_dropped = nullptr;
 
+  // For a new store's first handle.
+  void start() { count_.store(1, std::memory_order_relaxed); }
   void retain() { count_.fetch_add(1, std::memory_order_relaxed); }
   void release() {
-    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) dropped(this);
+    // The last handle is nobody else's: no locked instruction is needed.
+    if (count_.load(std::memory_order_acquire) == 1 || count_.fetch_sub(1, std::memory_order_acq_rel) == 1) dropped(this);
+  }
+  // For a store that is used again.
+  void reset(const Dims& shape, int64_t itemsize) {
+    base_shape = shape;
+    base_itemsize = itemsize;
+    residence = Residence::kKnown;
+    born = false;
+    copy = 0;
   }
   int64_t count() const { return count_.load(std::memory_order_relaxed); }
 
@@ -46,9 +57,20 @@ class StoreRef {
   explicit StoreRef(Store* store) : store_(store) {
     if (store_) store_->retain();
   }
+  // Takes over a count that the store has already.
+  static StoreRef adopt(Store* store) {
+    StoreRef ref;
+    ref.store_ = store;
+    return ref;
+  }
   StoreRef(const StoreRef& other) : StoreRef(other.store_) {}
   StoreRef(StoreRef&& other) noexcept : store_(std::exchange(other.store_, nullptr)) {}
-  StoreRef& operator=(StoreRef other) noexcept {
+  StoreRef& operator=(const StoreRef& other) noexcept {
+    StoreRef copy(other);
+    std::swap(store_, copy.store_);
+    return *this;
+  }
+  StoreRef& operator=(StoreRef&& other) noexcept {
     std::swap(store_, other.store_);
     return *this;
   }

@@ -94,7 +94,7 @@ IssuedWork work_of(const Record& record) {
 
 IssuedWork work_of(const Group& group, StoreTable& stores) {
   IssuedWork work;
-  if (!group.lines.empty()) work.line = group.lines.front();
+  work.line = group.line;
   for (const Instr& instr : group.program.code)
     if (instr.op >= kFirstRow && work.operations.size() < 4 &&
         std::find(work.operations.begin(), work.operations.end(), instr.op) == work.operations.end())
@@ -127,22 +127,23 @@ Engine::Engine(Job job, int64_t min_tile)
         grouped_records_ += group.records;
         // From here on the stores are named by one group less: what nobody else needs is not even stored. They go at the
         // end, whatever happens.
-        for (StoreId id : group.named) --stores_.get(id).open;
         struct Leave {
           StoreTable& stores;
-          Group& group;
+          std::vector<StoreState*> named;
           ~Leave() {
-            for (StoreId id : group.named)
-              if (stores.contains(id)) stores.release_if_unused(stores.get(id));
+            for (StoreState* store : named) stores.release_if_unused(*store);
           }
-        } leave{stores_, group};
+        } leave{stores_, {}};
+        // Those that go are told from those that stay by the last mention of each.
+        for (StoreState* store : group.named)
+          if (--store->open == 0) leave.named.push_back(store);
         attempt([&] { return work_of(group, stores_); }, [&] { GroupLowering(lowering_, group).issue(); });
         if (steps_.reports.size() > 256) look_at_reports();
       }) {}
 
 std::vector<Event> Engine::apply(const Record& record) {
   records_ += 1;
-  for (const Birth& birth : record.births) stores_.create(birth, record.line);
+  for (const Birth& birth : record.births) stores_.create(birth.store, birth.base_shape, birth.base_itemsize, record.line);
   switch (record.kind) {
     case RecordKind::kElementwise:
     case RecordKind::kReduce:
@@ -194,6 +195,12 @@ void Engine::attempt(const Describe& describe, const Issue& issue) {
   if (failures_.wanted()) failures_.note(describe());
 }
 
+
+bool Engine::join_plain(const PlainOperation& operation, const StoreId* in, StoreId out, uint32_t line, uint8_t watch) {
+  if (!window_.join_plain(operation, in, out, line, watch)) return false;
+  records_ += 1;
+  return true;
+}
 
 void Engine::drop(StoreId id) {
   StoreState& store = stores_.get(id);

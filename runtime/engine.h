@@ -33,6 +33,8 @@ class Engine {
   // Throws IssueFailed when work that the record closed could not be issued; the record itself is taken all the same, but
   // for a read.
   std::vector<Event> apply(const Record& record);
+  // Takes a plain operation without a record if it joins the newest group; else does nothing. `in`, `out`: its stores.
+  bool join_plain(const PlainOperation& operation, const StoreId* in, StoreId out, uint32_t line, uint8_t watch);
   // What a kDrop does.
   void drop(StoreId store);
   // Issues everything recorded.

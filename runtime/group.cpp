@@ -13,12 +13,32 @@ using partition::Box;
 using partition::Overlap;
 using partition::View;
 
-struct Group::Mark {
-  size_t code, params, accesses, guards, loads, swaps, views, boxes;
-  bool phases;
-};
-
-Group::Group(uint64_t serial, const Record& first) : serial(serial) {
+void Group::open(uint64_t number, const Record& first) {
+  serial = number;
+  views.clear();
+  boxes.clear();
+  program.code.clear();
+  program.type.clear();
+  program.guard.clear();
+  program.accesses.clear();
+  program.params.clear();
+  program.reductions.clear();
+  program.guard_count = 0;
+  guards.clear();
+  params.clear();
+  loads.clear();
+  values.clear();
+  reductions.clear();
+  swaps.clear();
+  reduce_order.clear();
+  phase_axis = 0;
+  phases = false;
+  merged.clear();
+  named.clear();
+  line = 0;
+  op_lines.clear();
+  records = 0;
+  written_ = read_ = 0;
   const Ref& shape_of = first.kind == RecordKind::kReduce ? first.inputs[0] : first.outputs[0];
   domain = shape_of.view.shape;
   boxes.push_back(Box::of(domain));
@@ -51,16 +71,19 @@ uint16_t Group::to_frame(const View& view, const Dims& shift) {
   int64_t offset = view.offset;
   const int rank = domain.size();
   for (int k = 0; k < rank; ++k) offset -= shift[k] * view.strides[k];
+  return frame_view(offset, view.dtype, view.itemsize, view.strides);
+}
+
+uint16_t Group::frame_view(int64_t offset, DType dtype, int32_t itemsize, const Dims& strides) {
+  const int rank = domain.size();
   for (size_t i = views.size(); i-- > 0;) {
     const View& known = views[i];
-    if (known.offset != offset || known.dtype != view.dtype || known.itemsize != view.itemsize) continue;
+    if (known.offset != offset || known.dtype != dtype || known.itemsize != itemsize) continue;
     bool same = true;
-    for (int k = 0; k < rank && same; ++k) same = known.strides[k] == view.strides[k] || domain[k] <= 1;
+    for (int k = 0; k < rank && same; ++k) same = known.strides[k] == strides[k] || domain[k] <= 1;
     if (same) return static_cast<uint16_t>(i);
   }
-  views.push_back(view);
-  views.back().shape = domain;
-  views.back().offset = offset;
+  views.push_back({domain, strides, offset, dtype, itemsize});
   return static_cast<uint16_t>(views.size() - 1);
 }
 
@@ -443,8 +466,7 @@ const char* Group::join(const Record& record, StoreTable& stores) {
     TW_CHECK(records > 0, "a record alone does not join: ", why);
     return why;
   }
-  ++records;
-  lines.push_back(record.line);
+  if (records++ == 0) line = record.line;
   if (watch) {
     for (const Instr& instr : record.code) op_lines.push_back({instr.op, record.line});
     if (record.kind == RecordKind::kReduce) op_lines.push_back({kReduce, record.line});

@@ -52,11 +52,16 @@ struct GroupReduction {
 
 class Group {
  public:
-  Group(uint64_t serial, const Record& first);
+  // Empties the group for a new first record; memory is kept.
+  void open(uint64_t serial, const Record& first);
 
   // Adds the record and returns null, or says why not (a few words for TILEWISE_DUMP=fuse) and leaves the group as it was. A
   // record that is alone in its group always joins.
   const char* join(const Record& record, StoreTable& stores);
+  // The same for a plain operation, in two steps: false, or everything but the result, which write_plain() adds with a
+  // mention of its store. Joins less than join() would: the caller makes a record then.
+  bool join_plain(const PlainOperation& operation, StoreState* const* in, uint32_t line, uint8_t watch);
+  void write_plain(const PlainOperation& operation, StoreState& out);
   // Whether the record must run after this group: it reads what the group writes, or writes what it reads or writes.
   bool conflicts(const Record& record) const;
   bool writes(StoreId store) const;
@@ -78,20 +83,24 @@ class Group {
   bool phases = false;            // it is used so: the axis must stay whole in each part
   // Pairs (outer, inner) of frame axes that the fixed tree takes as one: every operand must step over them as one.
   std::vector<std::pair<int, int>> merged;
-  std::vector<StoreId> named;     // one entry for each time a record names a store
-  std::vector<uint32_t> lines;
+  std::vector<StoreState*> named;  // one entry for each time a record names a store
+  uint32_t line = 0;              // of the first record
   uint8_t watch = 0;              // FpKind bits asked for; the same for all records of the group
   std::vector<std::pair<Opcode, uint32_t>> op_lines;  // which Python line brought which operation, for warnings
   int records = 0;
 
  private:
-  struct Mark;  // sizes to fall back to
+  struct Mark {  // sizes to fall back to
+    size_t code, params, accesses, guards, loads, swaps, views, boxes;
+    bool phases;
+  };
   Mark mark() const;
   void undo(const Mark& mark);
   const char* join_elementwise(const Record& record, StoreTable& stores);
   const char* join_reduce(const Record& record);
   std::optional<Dims> align(const Record& record) const;
   uint16_t to_frame(const partition::View& view, const Dims& shift);
+  uint16_t frame_view(int64_t offset, DType dtype, int32_t itemsize, const Dims& strides);
   uint16_t box_at(const Dims& shift, const Dims& shape);
   partition::View part(uint16_t view, uint16_t box) const;
   const char* resolve(StoreId store, uint16_t view, uint16_t box, uint16_t* value);
@@ -104,6 +113,9 @@ class Group {
   // Whether the group may write, or read, the store: no for certain, or perhaps.
   static uint64_t mark_of(StoreId store) { return uint64_t{1} << (store & 63); }
   uint64_t written_ = 0, read_ = 0;
+  uint16_t constant(const Scalar& value);
+  uint16_t recent_params_[4] = {kNone, kNone, kNone, kNone};  // values of plain operations' constants
+  uint16_t plain_result_ = 0;     // value of the plain operation that has just joined
 };
 
 }  // namespace tilewise

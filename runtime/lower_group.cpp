@@ -81,7 +81,7 @@ void Lowering::ensure_placed(StoreState& store) {
 
 StoreId Lowering::temporary(const Dims& shape, int64_t itemsize, TilingPtr tiling) {
   const StoreId id = next_temporary++;
-  StoreState& store = stores.create({id, shape, itemsize}, 0);
+  StoreState& store = stores.create(id, shape, itemsize, 0);
   place(store, std::move(tiling));
   return id;
 }

@@ -77,6 +77,20 @@ struct Record {
   std::shared_ptr<ReadTarget> destination;
 };
 
+// The commonest record in short: one row over one or two dense C-ordered operands of one shape and type (the loop's), or
+// one such operand and a constant of that type, into a new dense array.
+struct PlainOperation {
+  Opcode op = 0;
+  DType dtype = DType::kBool;                  // of the operands
+  DType type = DType::kBool;                   // of the result
+  int32_t itemsize = 0;                        // of the result
+  const Array* in[2] = {};
+  int arrays = 0;
+  uint16_t number[2] = {kNone, kNone};         // as in a record: arrays first, then the constant
+  bool has_constant = false;
+  Scalar constant;
+};
+
 namespace session {
 
 // A new store of the given linear index, not yet named by a record. Residence is decided when a record first names it.
@@ -86,6 +100,10 @@ StoreRef new_store(const Dims& base_shape, int64_t base_itemsize);
 // numbers, births and line are filled in here, after it is decided who computes it (the leader alone for known small
 // data, else every device). Waits only for credits, never for results.
 void record(Record& record, const Array* const* arrays_in, const Array* const* arrays_out);
+
+// Appends a plain operation without making a record of it, and gives the new store; false where a record is needed: for
+// other ranks, a saved stream, or because it does not join the newest group. Then nothing has happened.
+bool record_plain(const PlainOperation& operation, StoreRef* result);
 
 // Records a read of the view and waits until its C-ordered values are at `to`. Raises what failed on the way.
 void read(const Array& source, void* to);

@@ -3,6 +3,7 @@
 
 #include "runtime/base/env.h"
 #include "runtime/base/error.h"
+#include "runtime/dump.h"
 #include "runtime/progress.h"
 #include "runtime/session_state.h"
 
@@ -47,13 +48,16 @@ void drain_drops(State& s) {
     Store* next = ordered->next_dropped;
     if (ordered->id >= s.first_own) {
       if (s.tap) s.tap->note_drop(ordered);
-    if (ordered->copy) drop_global(s, ordered->copy);
+      if (ordered->copy) drop_global(s, ordered->copy);
       if (ordered->residence == Store::Residence::kGlobal)
         drop_global(s, ordered->id);
       else
         s.known->drop(ordered->id);
     }
-    delete ordered;
+    if (s.free_stores.size() < 256)
+      s.free_stores.push_back(ordered);
+    else
+      delete ordered;
     ordered = next;
   }
 }
@@ -61,9 +65,13 @@ void drain_drops(State& s) {
 uint32_t current_line(State& s) {
   if (!s.line_hook) return 0;
   const SourceLine line = s.line_hook();
-  const auto [place, fresh] = s.line_numbers.try_emplace({line.code, line.line}, static_cast<uint32_t>(s.lines.size()));
+  const size_t place = (reinterpret_cast<uintptr_t>(line.code) >> 4) + static_cast<size_t>(line.line);
+  State::RecentLine& recent = s.recent_lines[place % std::size(s.recent_lines)];
+  if (recent.line.code == line.code && recent.line.line == line.line) return recent.number;
+  const auto [number, fresh] = s.line_numbers.try_emplace({line.code, line.line}, static_cast<uint32_t>(s.lines.size()));
   if (fresh) s.lines.push_back(line);
-  return place->second;
+  recent = {line, number->second};
+  return number->second;
 }
 
 namespace {
@@ -233,6 +241,41 @@ void record(Record& r, const Array* const* in, const Array* const* out) {
     r.outputs[i].store = out[i]->store->id;
   }
   apply_global(s, r);
+}
+
+bool record_plain(const PlainOperation& operation, StoreRef* result) {
+  State& s = state();
+  if (!s.role.leader || s.tap || (dump_stages & static_cast<uint32_t>(Stage::kStream))) return false;
+  const Dims& shape = operation.in[0]->view.shape;
+  const bool alone = leader_alone(operation.in, static_cast<size_t>(operation.arrays), nullptr, 0) &&
+                     (shape.empty() || count_of(shape) < settings().min_tile);
+  if (!alone && s.link) return false;
+  auto held = lock_to_record(s);
+  drain_drops(s);
+  StoreId in[2];
+  for (int k = 0; k < operation.arrays; ++k) {
+    const Store& store = *operation.in[k]->store;
+    if (!store.born || store.id < s.first_own || (!alone && known(operation.in[k]))) return false;
+    in[k] = store.id;
+  }
+  StoreId& next = alone ? s.next_known : s.next_global;
+  Engine& engine = alone ? *s.known : *s.global;
+  const uint8_t watch = s.watch_hook ? s.watch_hook() : 0;
+  if (!engine.join_plain(operation, in, next, current_line(s), watch)) return false;
+  Store* store;
+  if (s.free_stores.empty()) {
+    store = new Store;
+  } else {
+    store = s.free_stores.back();
+    s.free_stores.pop_back();
+  }
+  store->reset(shape, operation.itemsize);
+  store->born = true;
+  store->id = next++;
+  if (!alone) store->residence = Store::Residence::kGlobal;
+  store->start();
+  *result = StoreRef::adopt(store);
+  return true;
 }
 
 void read(const Array& source, void* to) {

@@ -63,6 +63,12 @@ struct State {
   WatchHook watch_hook = nullptr;
   BlockingHooks blocking;
   std::map<std::pair<const void*, int>, uint32_t> line_numbers;
+  struct RecentLine {
+    SourceLine line;
+    uint32_t number = 0;
+  };
+  RecentLine recent_lines[64];      // by a hash of the line: loops come back to few
+  std::vector<Store*> free_stores;  // for plain operations
   std::vector<SourceLine> lines{{}};
   bool ended = false;
 };

@@ -4,33 +4,30 @@
 
 namespace tilewise {
 
-StoreState& StoreTable::create(const Birth& birth, uint32_t line) {
-  Pages& pages = pages_of(birth.store);
-  const size_t page = page_of(birth.store);
+StoreState& StoreTable::create(StoreId id, const Dims& base_shape, int64_t base_itemsize, uint32_t line) {
+  Pages& pages = pages_of(id);
+  const size_t page = page_of(id);
   if (page >= pages.size()) pages.resize(page + 1);
   if (!pages[page]) pages[page] = std::make_unique<Page>();
-  StoreState*& at = *slot(birth.store);
-  TW_CHECK(!at, "store ", birth.store, " is born twice");
+  StoreState*& at = *slot(id);
+  TW_CHECK(!at, "store ", id, " is born twice");
   if (free_.empty()) {
     all_.push_back(std::make_unique<StoreState>());
     free_.push_back(all_.back().get());
   }
   at = free_.back();
   free_.pop_back();
-  at->id = birth.store;
-  at->base_shape = birth.base_shape;
-  at->base_itemsize = birth.base_itemsize;
+  at->id = id;
+  at->base_shape = base_shape;
+  at->base_itemsize = base_itemsize;
   at->line = line;
+  at->plain_group = 0;
   ++pages[page]->live;
   ++live_;
   return *at;
 }
 
-StoreState& StoreTable::get(StoreId id) {
-  StoreState** at = slot(id);
-  TW_CHECK(at && *at, "store ", id, " is unknown");
-  return **at;
-}
+void StoreTable::throw_unknown(StoreId id) { throw Error(ErrorKind::kInternal, str("store ", id, " is unknown")); }
 
 void StoreTable::free_instances(StoreState& store) {
   for (Instance& instance : store.instances) {

@@ -32,8 +32,11 @@ struct StoreState {
   uint32_t line = 0;                                     // the record that made it
   std::shared_ptr<const partition::Tiling> tiling;       // null until placed
   std::vector<Instance> instances;
-  int open = 0;                                          // open groups that name it
+  int open = 0;                                          // times that open groups name it
   bool dropped = false;
+  // Its elements as the newest plain operation met them (Group::join_plain): a view and a value of that group.
+  uint64_t plain_group = 0;
+  uint16_t plain_view = 0, plain_value = 0;
 
   partition::StoreForm form() const { return {base_shape, base_itemsize}; }
   int64_t count() const { return count_of(base_shape); }
@@ -45,8 +48,13 @@ inline constexpr StoreId kTemporary = StoreId{1} << 63;
 
 class StoreTable {
  public:
-  StoreState& create(const Birth& birth, uint32_t line);
-  StoreState& get(StoreId id);
+  StoreState& create(StoreId id, const Dims& base_shape, int64_t base_itemsize, uint32_t line);
+  StoreState& get(StoreId id) {
+    StoreState** at = slot(id);
+    if (!at || !*at) [[unlikely]]
+      throw_unknown(id);
+    return **at;
+  }
   bool contains(StoreId id) const {
     StoreState** at = slot(id);
     return at && *at;
@@ -74,6 +82,7 @@ class StoreTable {
     int live = 0;
   };
   using Pages = std::vector<std::unique_ptr<Page>>;
+  [[noreturn]] static void throw_unknown(StoreId id);
   Pages& pages_of(StoreId id) { return pages_[id >> 63]; }
   static size_t page_of(StoreId id) { return (id & ~kTemporary) >> kPageBits; }
   StoreState** slot(StoreId id) const {

@@ -4,11 +4,15 @@
 
 namespace tilewise {
 
+using partition::View;
+
 void Window::note(Group& group, const Record& record) {
   for (const auto* refs : {&record.inputs, &record.outputs}) {
     for (const Ref& ref : *refs) {
-      group.named.push_back(ref.store);
-      ++stores_.get(ref.store).open;
+      StoreState& store = stores_.get(ref.store);
+      store.plain_group = 0;  // the record may have changed what is known of it
+      group.named.push_back(&store);
+      ++store.open;
     }
   }
 }
@@ -26,17 +30,35 @@ void Window::add(const Record& record) {
     if (group.conflicts(record)) break;
   }
   if (groups_.size() >= kOpenGroups) issue_front();
-  groups_.push_back(std::make_unique<Group>(++serial_, record));
+  groups_.push_back(spare_ ? std::move(spare_) : std::make_unique<Group>());
   Group& group = *groups_.back();
+  group.open(++serial_, record);
   group.join(record, stores_);
   note(group, record);
   dump(Stage::kFuse, [&] { return str("group ", group.serial, ": opened over ", group.domain); });
+}
+
+bool Window::join_plain(const PlainOperation& operation, const StoreId* in, StoreId out, uint32_t line, uint8_t watch) {
+  if (groups_.empty()) return false;
+  Group& group = *groups_.back();
+  StoreState* operands[2] = {};
+  for (int k = 0; k < operation.arrays; ++k) operands[k] = &stores_.get(in[k]);
+  if (!group.join_plain(operation, operands, line, watch)) return false;
+  const View& shape_of = operation.in[0]->view;
+  group.write_plain(operation, stores_.create(out, shape_of.shape, operation.itemsize, line));
+  for (int k = 0; k < operation.arrays; ++k) {
+    group.named.push_back(operands[k]);
+    ++operands[k]->open;
+  }
+  dump(Stage::kFuse, [&] { return str("group ", group.serial, ": record ", group.records, " joins"); });
+  return true;
 }
 
 void Window::issue_front() {
   auto group = std::move(groups_.front());
   groups_.pop_front();
   issue_(*group);
+  spare_ = std::move(group);
 }
 
 void Window::settle_reads(const std::vector<Ref>& inputs, const std::vector<Ref>& outputs) {

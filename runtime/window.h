@@ -22,6 +22,8 @@ class Window {
 
   // For kElementwise and kReduce.
   void add(const Record& record);
+  // See Engine::join_plain.
+  bool join_plain(const PlainOperation& operation, const StoreId* in, StoreId out, uint32_t line, uint8_t watch);
   // Issues every group that the named stores' values, or an overwrite of them, depend on, and those before.
   void settle_reads(const std::vector<Ref>& inputs, const std::vector<Ref>& outputs);
   void flush();
@@ -34,6 +36,7 @@ class Window {
   StoreTable& stores_;
   std::function<void(Group&)> issue_;
   std::deque<std::unique_ptr<Group>> groups_;
+  std::unique_ptr<Group> spare_;  // its lists have grown
   uint64_t serial_ = 0;
 };
 

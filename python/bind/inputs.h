@@ -10,7 +10,13 @@ namespace tilewise::bind {
 
 // An operand: the Input, and what keeps it alive while the call lasts.
 struct Operand {
-  ops::Input input;
+  Operand() : Operand(own) {}
+  // The Input is made in its place among its like: copying what was written a moment ago would wait for it.
+  explicit Operand(ops::Input& place) : input(place) {}
+  Operand(const Operand&) = delete;
+
+  ops::Input& input;
+  ops::Input own;
   std::optional<Array> held;
   bool subclass = false;
 };

@@ -188,12 +188,12 @@ bool overrides_ufunc(PyObject* object) {
 
 PyObject* binary(const Operator& op, PyObject* a, PyObject* b, bool in_place) {
   return guarded([&]() -> PyObject* {
-    Operand x, y;
+    ops::Input inputs[2];
+    Operand x(inputs[0]), y(inputs[1]);
     if (!op.op || convert_operand(a, x) != Convert::kOk || convert_operand(b, y) != Convert::kOk ||
         (x.subclass && overrides_ufunc(a)) || (y.subclass && overrides_ufunc(b))) {
       return slow_binary(op, a, b, in_place);
     }
-    const ops::Input inputs[] = {x.input, y.input};
     if (in_place) {
       check_writable(cast_array(a)->array.view, "output array");
       ops::ElementwiseOptions options;
@@ -202,9 +202,10 @@ PyObject* binary(const Operator& op, PyObject* a, PyObject* b, bool in_place) {
       after_operation();
       return Py_NewRef(a);
     }
-    Array result = ops::elementwise(op.op, inputs);
+    NewResult result;
+    ops::elementwise_into(result.array(), op.op, inputs);
     after_operation();
-    return new_result(std::move(result), x.subclass ? a : y.subclass ? b : nullptr);
+    return result.finish(x.subclass ? a : y.subclass ? b : nullptr);
   });
 }
 
@@ -216,9 +217,10 @@ PyObject* unary(const Operator& op, PyObject* a) {
       return slow("unary", name.get(), a).release();
     }
     const ops::Input inputs[] = {x.input};
-    Array result = ops::elementwise(op.op, inputs);
+    NewResult result;
+    ops::elementwise_into(result.array(), op.op, inputs);
     after_operation();
-    return new_result(std::move(result), x.subclass ? a : nullptr);
+    return result.finish(x.subclass ? a : nullptr);
   });
 }
 

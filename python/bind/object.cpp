@@ -155,6 +155,15 @@ ArrayObject* allocate(PyTypeObject* type) {
   return object;
 }
 
+NewResult::NewResult() : object_(allocate(ndarray_type)) {}
+NewResult::~NewResult() { Py_XDECREF(object_); }
+
+PyObject* NewResult::finish(PyObject* like) {
+  if (like || !array().rank()) [[unlikely]]
+    return new_result(std::move(array()), like);
+  return reinterpret_cast<PyObject*>(std::exchange(object_, nullptr));
+}
+
 PyObject* new_array(Array&& array, PyObject* descr, PyObject* like) {
   return new_array_of(like ? Py_TYPE(like) : ndarray_type, std::move(array), descr, like);
 }

@@ -41,6 +41,19 @@ PyObject* new_scalar(Array&& array, PyObject* descr = nullptr);
 PyObject* new_host_array(PyObject* numpy_array, PyTypeObject* type = nullptr);  // steals
 // A view of `self`: same subclass, `base` set.
 PyObject* new_view(ArrayObject* self, const partition::View& view, PyObject* descr = nullptr);
+// A result under construction: the object is taken before the operation, which writes its array in place.
+class NewResult {
+ public:
+  NewResult();
+  ~NewResult();
+  NewResult(const NewResult&) = delete;
+  Array& array() { return object_->array; }
+  // The object, a scalar where there are no axes; `like` as above.
+  PyObject* finish(PyObject* like);
+
+ private:
+  ArrayObject* object_;
+};
 // What a ufunc or reduction gives: a scalar where there are no axes.
 inline PyObject* new_result(Array&& array, PyObject* like = nullptr) {
   return array.rank() || like ? new_array(std::move(array), nullptr, like) : new_scalar(std::move(array));
