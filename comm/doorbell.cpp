@@ -4,27 +4,27 @@
 
 namespace tilewise::comm {
 
-void Doorbell::ring() {
-  count_.fetch_add(1);
-  if (sleepers_.load() == 0) return;
-  // Taking the mutex orders this ring after a sleeper's last look at the count, so the notification cannot fall in
-  // between.
-  std::lock_guard<std::mutex> lock(mutex_);
-  wake_.notify_all();
+// A ringer adds to the count and then looks for sleepers; a sleeper registers, and the kernel looks at the count once
+// more before it sleeps. All of it is sequentially consistent, so one of the two sees the other.
+void Doorbell::ring(Words& words) {
+  words.count.fetch_add(1);
+  if (words.sleepers.load() != 0) shared_futex_wake_all(words.count);
 }
 
-bool Doorbell::sleep(uint64_t seen, std::chrono::microseconds limit) {
-  sleepers_.fetch_add(1);
+bool Doorbell::sleep(uint32_t seen, std::chrono::microseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  words_->sleepers.fetch_add(1);
   bool rung;
-  {
-    std::unique_lock<std::mutex> lock(mutex_);
-    rung = wake_.wait_for(lock, limit, [&] { return count_.load() != seen; });
+  while (!(rung = words_->count.load() != seen)) {
+    const auto left = end - std::chrono::steady_clock::now();
+    if (left <= std::chrono::nanoseconds(0)) break;
+    shared_futex_wait_for(words_->count, seen, left);
   }
-  sleepers_.fetch_sub(1);
+  words_->sleepers.fetch_sub(1);
   return rung;
 }
 
-void Backoff::pause(uint64_t seen) {
+void Backoff::pause(uint32_t seen) {
   if (poll_.again()) return;
   if (bell_.sleep(seen, sleep_)) {
     poll_.restart();

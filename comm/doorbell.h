@@ -1,15 +1,14 @@
 // A bell that cuts sleeps short. Whoever makes something happen for a rank rings its bell; whoever waits sleeps on
-// it with a time limit, because transports such as MPI ring nothing.
+// it with a time limit, because not everything that happens rings.
 //
 // Thread-safe. Ringing costs one atomic add while nobody sleeps. To lose no ring, read count() first, then look
-// for what is awaited, then sleep with the count read: a ring in between makes the sleep return at once.
+// for what is awaited, then sleep with the count read: a ring in between makes the sleep return at once. The bell
+// itself is two words, which may lie in memory that other processes map and ring, too.
 #pragma once
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 
 #include "runtime/base/park.h"
 
@@ -17,26 +16,31 @@ namespace tilewise::comm {
 
 class Doorbell {
  public:
-  uint64_t count() const { return count_.load(); }
-  void ring();
+  struct Words {
+    alignas(64) std::atomic<uint32_t> count{0};
+    std::atomic<uint32_t> sleepers{0};
+  };
+
+  // From now on the bell is these words. Before anybody else uses it; they outlive it.
+  void share(Words* words) { words_ = words; }
+
+  uint32_t count() const { return words_->count.load(); }
+  void ring() { ring(*words_); }
+  static void ring(Words& words);
 
   // Sleeps until the bell has been rung since `seen` was read, or until `limit` has passed. True when it was rung.
-  bool sleep(uint64_t seen, std::chrono::microseconds limit);
+  bool sleep(uint32_t seen, std::chrono::microseconds limit);
 
  private:
-  // Both sequentially consistent: a ringer adds and then looks for sleepers, a sleeper registers and then looks at
-  // the count.
-  std::atomic<uint64_t> count_{0};
-  std::atomic<int> sleepers_{0};
-  std::mutex mutex_;
-  std::condition_variable wake_;
+  Words own_;
+  Words* words_ = &own_;
 };
 
 // One episode of waiting: polls (see Poll), then sleeps on the bell for a time that doubles up to 1 ms.
 class Backoff {
  public:
   explicit Backoff(Doorbell& bell) : bell_(bell) {}
-  void pause(uint64_t seen);
+  void pause(uint32_t seen);
 
  private:
   static constexpr std::chrono::microseconds kShortest{50}, kLongest{1000};
@@ -50,7 +54,7 @@ template <class Done>
 void wait_until(Doorbell& bell, Done&& done) {
   Backoff backoff(bell);
   while (true) {
-    const uint64_t seen = bell.count();
+    const uint32_t seen = bell.count();
     if (done()) return;
     backoff.pause(seen);
   }

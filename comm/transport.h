@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -93,6 +94,13 @@ class Transport {
 
   // Rung when something may have moved: by the transport where it can know, by the control channel's notices.
   Doorbell& doorbell() { return doorbell_; }
+
+  // Called for each large message to a peer whose bell the transport itself cannot ring: another road may. It must not
+  // block. Set before transfers are posted.
+  void set_notifier(std::function<void(int peer)> notifier) { notifier_ = std::move(notifier); }
+
+ protected:
+  std::function<void(int peer)> notifier_;
 
  private:
   Doorbell doorbell_;

@@ -42,7 +42,9 @@ class JobLink : public Link {
     };
     handlers.on_failure = [this](const comm::RankFailure& failure) { rank_died(failure); };
     channel_ = std::make_unique<comm::ControlChannel>(std::move(options), std::move(handlers));
+    transport_.set_notifier([this](int peer) { channel_->notify(peer); });
   }
+  ~JobLink() override { transport_.set_notifier({}); }
 
   std::vector<int> ranks_here() const { return channel_->ranks_on_host(); }
 

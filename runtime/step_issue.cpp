@@ -39,6 +39,45 @@ bool told_failed(const BufferView& message) {
   return word != 0;
 }
 
+// The messages of one exchange: posted by whoever comes first to where that may be done, the engine or the queue's thread.
+struct Exchange {
+  struct Transfer {
+    int peer;
+    bool out;
+    BufferView buffer;
+  };
+  comm::Transport* transport;
+  uint64_t tag;
+  std::vector<Transfer> transfers;
+  std::vector<comm::Request> requests;
+
+  void post() {
+    transport->begin_group();
+    for (const Transfer& t : transfers) {
+      if (t.out) tell_failed(t.buffer);
+      requests.push_back(t.out ? transport->isend(t.peer, tag, t.buffer) : transport->irecv(t.peer, tag, t.buffer));
+    }
+    transport->end_group();
+  }
+  // Done and well, without waiting.
+  bool all_over() {
+    transport->progress();
+    for (const comm::Request& request : requests)
+      if (!request.done() || request.failed()) return false;
+    learn();
+    return true;
+  }
+  void finish() {
+    if (requests.empty()) post();
+    comm::wait_all(*transport, requests);
+    learn();
+  }
+  void learn() const {
+    for (const Transfer& t : transfers)
+      if (!t.out && told_failed(t.buffer)) Progress::note_failure();
+  }
+};
+
 }  // namespace
 
 // Second instances start as copies of what the step does not write; the rest is copied over too where that is simpler than
@@ -133,12 +172,7 @@ Event StepBuilder::exchange(uint64_t tag, Messages& send, Messages& receive) {
   Event packed;
   pack(send, &packed);
   std::vector<Event> after = last_;
-  struct Transfer {
-    int peer;
-    bool out;
-    BufferView buffer;
-  };
-  std::vector<Transfer> transfers;
+  std::vector<Exchange::Transfer> transfers;
   auto whole = [](const Message& message) {
     return BufferView{message.buffer.data, message_bytes(message.bytes), message.buffer.kind, message.buffer.device};
   };
@@ -153,21 +187,13 @@ Event StepBuilder::exchange(uint64_t tag, Messages& send, Messages& receive) {
   }
   // The receive buffers were just allocated in stream order: earlier work of that queue may still use the memory.
   after.push_back(job_.local[0]->queue().last());
-  comm::Transport* transport = job_.transport;
-  return job_.comm_queue->submit(
-      [transport, tag, transfers] {
-        std::vector<comm::Request> requests;
-        transport->begin_group();
-        for (const Transfer& t : transfers) {
-          if (t.out) tell_failed(t.buffer);
-          requests.push_back(t.out ? transport->isend(t.peer, tag, t.buffer) : transport->irecv(t.peer, tag, t.buffer));
-        }
-        transport->end_group();
-        comm::wait_all(*transport, requests);
-        for (const Transfer& t : transfers)
-          if (!t.out && told_failed(t.buffer)) Progress::note_failure();
-      },
-      after);
+  auto step = std::make_shared<Exchange>(Exchange{job_.transport, tag, std::move(transfers), {}});
+  // Nothing to wait for: what is sent goes at once, without a change of threads; often what is received has come, too.
+  if (job_.comm_queue->idle() && all_done(after)) {
+    step->post();
+    if (step->all_over()) return {};
+  }
+  return job_.comm_queue->submit([step] { step->finish(); }, after);
 }
 
 void StepBuilder::unpack(Messages& receive, Event arrived) {

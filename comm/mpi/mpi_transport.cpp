@@ -17,7 +17,11 @@ constexpr std::chrono::seconds kFlushAtMost{20};
 }  // namespace
 
 MpiTransport::MpiTransport(const MpiOptions& options)
-    : owner_(getpid()), session_(open_session(options.program_calls_mpi)), state_(new State) {
+    : owner_(getpid()),
+      session_(open_session(options.program_calls_mpi)),
+      bells_(share_bells(session_.comm)),
+      state_(new State) {
+  if (Doorbell::Words* own = bells_[static_cast<size_t>(session_.rank)]) doorbell().share(own);
   self_ = std::move(make_local(1)[0]);
   payload_tags_ = static_cast<uint64_t>(session_.largest_tag);
   if (options.most_tags > 0) payload_tags_ = std::min(payload_tags_, static_cast<uint64_t>(options.most_tags));
@@ -107,6 +111,7 @@ void MpiTransport::begin_send(int peer, uint64_t tag, BufferView data, const Req
       MPI_Isend(slot->data(), static_cast<int>(slot_bytes), MPI_BYTE, peer, kEnvelopeTag, session_.comm, &part);
   int done = 0;
   if (code == MPI_SUCCESS && is_short) code = MPI_Test(&part, &done, MPI_STATUS_IGNORE);
+  if (is_short) wake(peer);
   if (done) {
     request->complete(data.bytes);
     if (free_slots_.size() < kMostFreeSlots) free_slots_.push_back(std::move(slot));
@@ -125,6 +130,8 @@ void MpiTransport::begin_send(int peer, uint64_t tag, BufferView data, const Req
                      static_cast<int>(envelope.payload_tag), session_.comm, &part);
     add_part(transfer, part, code, "MPI_Isend");
   }
+  if (!is_short) wake(peer);
+  if (!is_short && !bells_[static_cast<size_t>(peer)] && notifier_) notifier_(peer);
   end_part(*transfer);
 }
 
@@ -181,6 +188,7 @@ std::shared_ptr<MpiTransport::Transfer> MpiTransport::fetch(int peer, size_t byt
         MPI_Irecv(to + at, count, MPI_BYTE, peer, static_cast<int>(payload_tag), session_.comm, &part);
     add_part(transfer, part, code, "MPI_Irecv");
   }
+  wake(peer);  // the sender's turn
   return transfer;
 }
 
@@ -304,6 +312,7 @@ void MpiTransport::test_parts() {
     const int error = code == MPI_ERR_IN_STATUS ? statuses[static_cast<size_t>(i)].MPI_ERROR : MPI_SUCCESS;
     if (error != MPI_SUCCESS)
       transfer.error = str(mpi_error(error, "MPI_Testsome"), " (with rank ", transfer.peer, ")");
+    wake(transfer.peer);  // the other side may be done, too
     end_part(transfer);
   }
   // Close the gaps: finished requests have become null.

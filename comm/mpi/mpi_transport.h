@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "comm/match_table.h"
+#include "comm/mpi/bells.h"
 #include "comm/mpi/session.h"
 #include "comm/transports.h"
 
@@ -106,9 +107,14 @@ class MpiTransport : public Transport {
   void update_active();
   std::unique_ptr<Slot> take_slot();
   void flush_before_end();
+  // MPI has something new for this peer: it may be asleep.
+  void wake(int peer) {
+    if (Doorbell::Words* bell = bells_[static_cast<size_t>(peer)]) Doorbell::ring(*bell);
+  }
 
   const pid_t owner_;
   MpiSession session_;
+  std::vector<Doorbell::Words*> bells_;  // by rank; null on other hosts
   std::unique_ptr<Transport> self_;  // messages to oneself never reach MPI
   uint64_t payload_tags_ = 0;        // how many MPI tags payloads may use
 

@@ -59,6 +59,26 @@ TEST(MpiTransport, RanksAreThoseOfTheWorld) {
   EXPECT_EQ(job->size(), size);
 }
 
+// Asleep, a rank makes no MPI call: only the bell can tell it of a message, or a sender of its receipt.
+TEST(MpiTransport, RingsTheBellOfASleepingPeer) {
+  using namespace std::chrono_literals;
+  for (const size_t bytes : {size_t{8}, size_t{1} << 20}) {
+    barrier(*job, 2);
+    std::vector<char> data(bytes);
+    const BufferView view{data.data(), bytes};
+    if (job->rank() == 0) {
+      std::this_thread::sleep_for(20ms);
+      Request sent = job->isend(1, 7, view);
+      wait(*job, sent);
+    } else if (job->rank() == 1) {
+      const uint32_t seen = job->doorbell().count();
+      Request came = job->irecv(0, 7, view);
+      EXPECT_TRUE(job->doorbell().sleep(seen, 10s));
+      wait(*job, came);
+    }
+  }
+}
+
 // The whole start and end of a job, as the runtime makes them.
 TEST(MpiTransport, CarriesTheControlChannelsWiring) {
   EXPECT_EQ(find_job_place().rank, job->rank());
