@@ -175,6 +175,11 @@ void synchronize() {
   auto held = lock(s);
   for (Engine* engine : {s.global.get(), s.known.get()})
     if (const FailurePtr failure = engine->failures().take_unreported()) raise(s, failure);
+  for (Device* device : s.global->job().local) {
+    const int space = device->info().memory_space;
+    s.peaks[space] = machine().memory_use(space).peak;
+  }
+  machine().reset_peaks();
 }
 
 namespace {
@@ -262,13 +267,13 @@ std::map<std::string, double> counters() {
   s.known->count_into(&all, "known.");
   for (Device* device : s.global->job().local) {
     const MemoryUse use = machine().memory_use(device->info().memory_space);
-    all["memory." + device->info().name + ".peak"] = static_cast<double>(use.peak);
+    const auto before = s.peaks.find(device->info().memory_space);
+    const int64_t peak = std::max(use.peak, before == s.peaks.end() ? 0 : before->second);
+    all["memory." + device->info().name + ".peak"] = static_cast<double>(peak);
     all["memory." + device->info().name + ".current"] = static_cast<double>(use.current);
   }
   return all;
 }
-
-void reset_peaks() { machine().reset_peaks(); }
 
 void count(const std::string& name, double amount) {
   State& s = state();

@@ -57,9 +57,9 @@ struct ReplayedRead {
 };
 std::vector<ReplayedRead> replay(const std::string& path);
 
-// What happened so far, for tilewise.report(): numbers by dotted name ("operations", "tasks", "bytes.local", ...).
+// What happened so far, for tilewise.report(): numbers by dotted name ("operations", "tasks", "bytes.local", ...). Peaks of
+// memory are those since the last synchronize() but one, so that two of them measure what lies between.
 std::map<std::string, double> counters();
-void reset_peaks();
 void count(const std::string& name, double amount = 1);  // "fallback.numpy.sort"
 
 // Floating-point conditions met by work that has finished, for NumPy's warnings.

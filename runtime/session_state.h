@@ -58,6 +58,7 @@ struct State {
   StoreId first_own = 1;            // lower numbers were given before this process was forked
   std::atomic<Store*> dropped{nullptr};  // a stack; linked through Store::next_dropped
   std::map<std::string, double> counts;
+  std::map<int, int64_t> peaks;     // bytes by memory space, between the last two synchronize()
   LineHook line_hook = nullptr;
   LineText line_text = nullptr;
   WatchHook watch_hook = nullptr;

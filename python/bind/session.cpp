@@ -119,7 +119,6 @@ void add_session(py::module_& m) {
     return reads;
   });
   m.def("counters", session::counters);
-  m.def("reset_peaks", session::reset_peaks);
   m.def("count", [](const std::string& name, double amount) { session::count(name, amount); });
   m.def("describe_devices", session::describe);
 }

@@ -40,7 +40,10 @@ def synchronize():
 
 
 def report():
-    """Counters since the start: operations, tasks, kernels, bytes by path, peak bytes by device, fallbacks by name."""
+    """Counters since the start: operations, tasks, kernels, bytes by path, fallbacks by name; peak bytes by device.
+
+    A peak is the most since the last synchronize() but one: two of them measure what lies between.
+    """
     return dict(sorted(_core.counters().items()))
 
 
