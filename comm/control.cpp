@@ -167,6 +167,8 @@ bool ControlChannel::leave(std::chrono::milliseconds limit) { return impl_->leav
 
 const std::string& ControlChannel::host(int rank) const { return impl_->hosts[static_cast<size_t>(rank)]; }
 
+const std::string& ControlChannel::card(int rank) const { return impl_->cards[static_cast<size_t>(rank)]; }
+
 std::vector<int> ControlChannel::ranks_on_host() const {
   std::vector<int> ranks;
   for (int rank = 0; rank < impl_->options.size; ++rank)

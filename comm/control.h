@@ -42,6 +42,7 @@ struct ControlOptions {
   int fan_out = 8;                             // children of a rank in the tree
   std::string interface = interface_of_job();  // names or subnets for TCP; empty: one that all ranks share
   bool unix_sockets = true;                    // false: TCP within a host too, which tests want
+  std::string card;                            // one line that this rank tells all others at the start
   Doorbell* doorbell = nullptr;                // rung for each notice; must outlive the channel
 };
 
@@ -97,6 +98,7 @@ class ControlChannel {
   bool leave(std::chrono::milliseconds limit);
 
   const std::string& host(int rank) const;
+  const std::string& card(int rank) const;
   std::vector<int> ranks_on_host() const;  // those that share this host, in order, this one included
 
  private:

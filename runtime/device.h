@@ -105,13 +105,20 @@ class Machine {
   virtual std::string describe() const = 0;  // for `tilewise info`
 };
 // Throws Error(kValue) naming the variable, its value and what is allowed when `devices` is malformed.
-// local_rank of local_size: cores are dealt to the ranks of one host by affinity mask, divided when masks overlap.
-// local_masks: local_mask() of each of these ranks; without them, masks overlap if ours is the whole machine.
+// local_rank of local_size: the cores that ranks of one host may use are divided among them.
+// local_masks: the masks of these ranks; without them, masks overlap if ours is the whole machine.
+// memory_limit: bytes that this rank may hold; 0: its even share of what the host offers.
 // A second call makes a second machine (tests do); the first stays as it is.
 Machine& make_machine(const std::string& devices, int local_rank, int local_size,
-                      std::span<const std::string> local_masks = {});
+                      std::span<const std::string> local_masks = {}, int64_t memory_limit = 0);
 Machine& machine();  // the newest one made
-std::string local_mask();  // this process's affinity mask, to be exchanged with the other ranks of the host
+
+// What the ranks of a host tell each other before they make their machines.
+struct HostOffer {
+  std::string mask;            // the cores that this process may use
+  int64_t memory_limit = 0;    // bytes that all ranks of the host may hold together
+};
+HostOffer host_offer();
 
 // In the child after fork, where no worker thread exists: forgets the machine, so that another can be made. Whatever
 // belongs to the old one may be released (nothing happens) and its finished values read; waiting for others throws.

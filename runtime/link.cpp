@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <sstream>
 #include <thread>
 
 #include "comm/bootstrap.h"
@@ -29,12 +30,14 @@ constexpr uint32_t kReport = 0, kPost = 1;  // kinds of messages
 
 class JobLink : public Link {
  public:
-  JobLink(comm::Transport& transport, int rank, int size) : transport_(transport), rank_(rank), size_(size) {
+  JobLink(comm::Transport& transport, int rank, int size, const HostOffer& offer)
+      : transport_(transport), rank_(rank), size_(size) {
     comm::ControlOptions options;
     options.rank = rank;
     options.size = size;
     options.exchange = comm::exchange_over(transport);
     options.timeout = milliseconds(static_cast<int64_t>(settings().timeout * 1000));
+    options.card = str(offer.memory_limit, " ", offer.mask);
     options.doorbell = &transport.doorbell();
     comm::ControlHandlers handlers;
     handlers.on_message = [this](int from, uint32_t kind, std::string_view bytes) {
@@ -47,6 +50,13 @@ class JobLink : public Link {
   ~JobLink() override { transport_.set_notifier({}); }
 
   std::vector<int> ranks_here() const { return channel_->ranks_on_host(); }
+  HostOffer offer_of(int rank) const {
+    HostOffer offer;
+    std::istringstream card(channel_->card(rank));
+    card >> offer.memory_limit >> std::ws;
+    std::getline(card, offer.mask);
+    return offer;
+  }
 
   void publish(std::vector<char> batch) override { channel_->publish({batch.data(), batch.size()}); }
 
@@ -192,10 +202,12 @@ std::unique_ptr<Link> join_job(State& s) {
   s.role.rank = s.transport->rank();
   s.role.size = s.transport->size();
   s.role.leader = s.role.rank == 0;
-  auto link = std::make_unique<JobLink>(*s.transport, s.role.rank, s.role.size);
+  auto link = std::make_unique<JobLink>(*s.transport, s.role.rank, s.role.size, host_offer());
   const auto here = link->ranks_here();
   const auto at = std::find(here.begin(), here.end(), s.role.rank) - here.begin();
-  make_machine(settings().devices, static_cast<int>(at), static_cast<int>(here.size()));
+  std::vector<std::string> masks;
+  for (int rank : here) masks.push_back(link->offer_of(rank).mask);
+  make_machine(settings().devices, static_cast<int>(at), static_cast<int>(here.size()), masks);
   return link;
 }
 

@@ -45,6 +45,7 @@ ControlChannel::Impl::Impl(ControlOptions given, ControlHandlers handlers)
   Wiring wiring = wire_up(options, tree);
   hosts = std::move(wiring.hosts);
   host_ids = std::move(wiring.host_ids);
+  cards = std::move(wiring.cards);
   if (wiring.links.empty()) return;  // alone: nothing to serve
 
   tick_ = std::clamp(options.timeout / 8, kShortestTick, kLongestTick);

@@ -38,7 +38,7 @@ class ControlChannel::Impl {
   const ControlOptions options;
   const Tree tree;
   const pid_t owner;
-  std::vector<std::string> hosts, host_ids;
+  std::vector<std::string> hosts, host_ids, cards;
 
   int exit_status() {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -33,10 +33,11 @@ struct Introduction {
   std::string host;
   std::string host_id;
   std::string token;  // the leader's counts
+  std::string card;
   std::vector<Interface> interfaces;
 
   std::string text() const {
-    std::string lines = str(host, "\n", host_id, "\n", token, "\n");
+    std::string lines = str(host, "\n", host_id, "\n", token, "\n", card, "\n");
     for (const Interface& one : interfaces) lines += str(one.name, " ", one.address, " ", one.prefix, "\n");
     return lines;
   }
@@ -46,6 +47,7 @@ struct Introduction {
     std::getline(lines, parsed.host);
     std::getline(lines, parsed.host_id);
     std::getline(lines, parsed.token);
+    std::getline(lines, parsed.card);
     for (Interface one; lines >> one.name >> one.address >> one.prefix;) parsed.interfaces.push_back(one);
     return parsed;
   }
@@ -202,8 +204,8 @@ Fd connect_to_parent(const ControlOptions& options, const std::string& endpoints
 
 Wiring wire_up(const ControlOptions& options, const Tree& tree) {
   const Deadline deadline = std::chrono::steady_clock::now() + options.connect_limit;
-  const Introduction me{host_name(), host_id(), random_hex(kTokenBytes), own_interfaces()};
-  if (options.size == 1) return {{}, {me.host}, {me.host_id}};
+  const Introduction me{host_name(), host_id(), random_hex(kTokenBytes), options.card, own_interfaces()};
+  if (options.size == 1) return {{}, {me.host}, {me.host_id}, {me.card}};
 
   // 1. Who is where; then where the parents listen.
   std::vector<Introduction> all;
@@ -237,6 +239,7 @@ Wiring wire_up(const ControlOptions& options, const Tree& tree) {
   for (Introduction& one : all) {
     wiring.hosts.push_back(std::move(one.host));
     wiring.host_ids.push_back(std::move(one.host_id));
+    wiring.cards.push_back(std::move(one.card));
   }
   return wiring;
 }

@@ -19,6 +19,7 @@ struct Wiring {
   std::vector<std::pair<int, Fd>> links;  // neighbours: the parent first, then the children
   std::vector<std::string> hosts;         // names, by rank
   std::vector<std::string> host_ids;      // equal where a Unix socket connects two ranks
+  std::vector<std::string> cards;         // what each rank tells
 };
 
 Wiring wire_up(const ControlOptions& options, const Tree& tree);

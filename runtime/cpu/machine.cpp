@@ -1,7 +1,9 @@
 // The machine made of CPU devices: finds the cores, deals them, owns pool, memory and devices.
 
 #include <charconv>
+#include <optional>
 #include <unistd.h>
+#include <utility>
 
 #include "runtime/base/env.h"
 #include "runtime/base/error.h"
@@ -17,6 +19,14 @@ using namespace tilewise::cpu;
 constexpr int kMaxDevices = 1024;
 
 std::atomic<Machine*> current{nullptr};
+
+// What host_offer() found, for the machine made next: finding it takes milliseconds.
+std::optional<Topology> asked;
+
+Topology take_topology() {
+  std::optional<Topology> found = std::exchange(asked, std::nullopt);
+  return found ? std::move(*found) : find_topology();
+}
 
 class CpuMachine final : public Machine {
  public:
@@ -86,13 +96,13 @@ int parse_devices(const std::string& text) {
 }  // namespace
 
 Machine& make_machine(const std::string& devices, int local_rank, int local_size,
-                      std::span<const std::string> local_masks) {
+                      std::span<const std::string> local_masks, int64_t memory_limit) {
   int count = parse_devices(devices);
-  Topology topology = deal_to_rank(find_topology(), local_rank, local_size, local_masks);
-  int64_t limit = settings().host_memory.of(topology.memory) / local_size;
+  Topology topology = deal_to_rank(take_topology(), local_rank, local_size, local_masks);
+  if (memory_limit == 0) memory_limit = settings().host_memory.of(topology.memory) / local_size;
   // Where threads outnumber cores, one that polls keeps another from running.
   Poll::set_limit(std::chrono::microseconds(topology.shared ? 5 : 100));
-  auto* made = new CpuMachine(count, std::move(topology), limit);
+  auto* made = new CpuMachine(count, std::move(topology), memory_limit);
   current.store(made);
   return *made;
 }
@@ -103,7 +113,10 @@ Machine& machine() {
   return *made;
 }
 
-std::string local_mask() { return affinity_mask(); }
+HostOffer host_offer() {
+  asked = find_topology();
+  return {mask_of(*asked), settings().host_memory.of(asked->memory)};
+}
 
 void after_fork_child() {
   Progress::abandon_all();

@@ -92,13 +92,13 @@ std::string processor_model() {
   return "";
 }
 
+}  // namespace
+
 int count_domains(const std::vector<Core>& cores) {
   std::set<int> domains;
   for (const Core& core : cores) domains.insert(core.domain);
   return std::max<int>(1, domains.size());
 }
-
-}  // namespace
 
 Topology find_topology() {
   Topology found;
@@ -132,40 +132,6 @@ Topology limit_to_quota(Topology topology, double processors) {
   topology.domains = count_domains(topology.cores);
   topology.shared = true;
   return topology;
-}
-
-Topology deal_to_rank(Topology topology, int local_rank, int local_size, std::span<const std::string> masks) {
-  TW_CHECK(local_rank >= 0 && local_rank < local_size, "rank ", local_rank, " of ", local_size);
-  int position = 0, sharers = 1;
-  if (!masks.empty()) {
-    TW_CHECK(static_cast<int>(masks.size()) == local_size, masks.size(), " masks for ", local_size, " ranks");
-    position = static_cast<int>(std::count(masks.begin(), masks.begin() + local_rank, masks[local_rank]));
-    sharers = static_cast<int>(std::count(masks.begin(), masks.end(), masks[local_rank]));
-  } else if (topology.whole_machine) {
-    position = local_rank;
-    sharers = local_size;
-  }
-  int cores = static_cast<int>(topology.cores.size());
-  CoreRange mine = deal_to_devices(cores, sharers)[position];
-  topology.cores = {topology.cores.begin() + mine.first, topology.cores.begin() + mine.first + mine.count};
-  topology.shared |= sharers > cores;
-  topology.domains = count_domains(topology.cores);
-  return topology;
-}
-
-std::vector<CoreRange> deal_to_devices(int cores, int devices) {
-  std::vector<CoreRange> ranges;
-  for (int64_t d = 0; d < devices; ++d) {
-    int first = static_cast<int>(d * cores / devices), next = static_cast<int>((d + 1) * cores / devices);
-    ranges.push_back({first, std::max(1, next - first)});
-  }
-  return ranges;
-}
-
-std::string affinity_mask() {
-  std::string text;
-  for (int cpu : allowed_cpus()) text += (text.empty() ? "" : ",") + std::to_string(cpu);
-  return text;
 }
 
 bool bind_this_thread(const Core& core) {

@@ -34,9 +34,14 @@ double processor_quota();
 // As many cores as the quota pays for. Which they are is the system's choice: they are shared.
 Topology limit_to_quota(Topology topology, double processors);
 
-// This rank's part. `masks` has the affinity mask (affinity_mask()) of each local rank, in order; when it is empty, masks
-// are taken to be equal if ours is the whole machine, else disjoint. Ranks whose masks are equal get disjoint parts.
-// More ranks than cores share them.
+int count_domains(const std::vector<Core>& cores);
+
+// The cores as text, to be exchanged among the ranks of a host: "0,4 1,5" is two cores of two processors each.
+std::string mask_of(const Topology& topology);
+
+// This rank's part. `masks` has mask_of() of each local rank, in order; when it is empty, masks are taken to be equal if
+// ours is the whole machine, else disjoint. Each core goes to one rank whose mask has it, as evenly as the masks allow.
+// Ranks that get none share one.
 Topology deal_to_rank(Topology topology, int local_rank, int local_size, std::span<const std::string> masks = {});
 
 // [first, first + count) of the process's cores for each of `devices` devices; devices share cores where they are more.
@@ -44,9 +49,6 @@ struct CoreRange {
   int first = 0, count = 0;
 };
 std::vector<CoreRange> deal_to_devices(int cores, int devices);
-
-// This process's mask as text, to be exchanged among the ranks of a host.
-std::string affinity_mask();
 
 // Keeps the calling thread on the core; false where the system refuses.
 bool bind_this_thread(const Core& core);

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <set>
+#include <sstream>
 #include <thread>
 
 namespace tilewise::cpu {
@@ -47,7 +48,7 @@ TEST(Topology, ABoundThreadSeesItsCoreOnly) {
     Topology found = find_topology();
     ASSERT_EQ(found.cores.size(), 1u);
     EXPECT_EQ(found.cores[0].cpus, core.cpus);
-    EXPECT_EQ(affinity_mask(), std::to_string(core.cpus[0]) + (core.cpus.size() > 1 ? "," + std::to_string(core.cpus[1]) : ""));
+    EXPECT_EQ(mask_of(found), std::to_string(core.cpus[0]) + (core.cpus.size() > 1 ? "," + std::to_string(core.cpus[1]) : ""));
   }).join();
 }
 
@@ -65,9 +66,66 @@ TEST(Topology, RanksWithMasksOfTheirOwnKeepThem) {
 }
 
 TEST(Topology, EqualMasksAreDivided) {
-  std::vector<std::string> masks{"0,1,2,3", "4,5,6,7", "0,1,2,3", "4,5,6,7"};
+  std::vector<std::string> masks{"0 1 2 3", "4 5 6 7", "0 1 2 3", "4 5 6 7"};
   EXPECT_EQ(numbers(deal_to_rank(of_cores(4, false), 0, 4, masks)), (std::vector{0, 1}));
   EXPECT_EQ(numbers(deal_to_rank(of_cores(4, false), 2, 4, masks)), (std::vector{2, 3}));
+}
+
+// The processors that each rank gets, of cores with these processors.
+std::vector<std::vector<int>> deal(const std::vector<std::string>& masks) {
+  std::vector<std::vector<int>> dealt;
+  for (size_t rank = 0; rank < masks.size(); ++rank) {
+    Topology topology;
+    std::istringstream text(masks[rank]);
+    for (std::string core; text >> core;) {
+      topology.cores.push_back({0, 0, {}});
+      std::istringstream numbers(core);
+      for (std::string cpu; std::getline(numbers, cpu, ',');) topology.cores.back().cpus.push_back(std::stoi(cpu));
+    }
+    dealt.emplace_back();
+    for (const Core& core : deal_to_rank(topology, static_cast<int>(rank), static_cast<int>(masks.size()), masks).cores)
+      dealt.back().push_back(core.cpus[0]);
+  }
+  return dealt;
+}
+
+TEST(Topology, MasksThatOverlapInPartAreDividedAsEvenlyAsTheyAllow) {
+  using Dealt = std::vector<std::vector<int>>;
+  EXPECT_EQ(deal({"0 1 2 3", "2 3 4 5"}), (Dealt{{0, 1, 2}, {3, 4, 5}}));
+  EXPECT_EQ(deal({"0 1 2 3", "2 3"}), (Dealt{{0, 1}, {2, 3}}));
+  EXPECT_EQ(deal({"0", "0 1", "1 2"}), (Dealt{{0}, {1}, {2}}));        // through others
+  EXPECT_EQ(deal({"0 1", "0 1 2 3 4 5 6 7", "2 3 4 5 6 7"})[0], (std::vector{0, 1}));
+  EXPECT_EQ(deal({"0,4 1,5", "0,4 2,6"}), (Dealt{{1}, {0, 2}}));       // cores, not processors
+  EXPECT_EQ(deal({"0", "4"}), (Dealt{{0}, {4}}));
+  EXPECT_EQ(deal({"0,4", "4"}), (Dealt{{0}, {4}}));                    // one core as one of them sees it: shared
+}
+
+TEST(Topology, EveryCoreOfAnyMasksGoesToOneRank) {
+  uint32_t random = 1;
+  for (int round = 0; round < 300; ++round) {
+    const int ranks = 1 + round % 5;
+    std::vector<std::string> masks(static_cast<size_t>(ranks));
+    std::set<int> all;
+    for (std::string& mask : masks) {
+      for (int core = 0; core < 9; ++core) {
+        random = random * 1664525 + 1013904223;
+        if ((random >> 24) % 2 == 0 && (core < 8 || !mask.empty())) continue;
+        mask += (mask.empty() ? "" : " ") + std::to_string(core);
+        all.insert(core);
+      }
+    }
+    std::multiset<int> given;
+    size_t least = 99;
+    for (const auto& mine : deal(masks)) {
+      given.insert(mine.begin(), mine.end());
+      least = std::min(least, mine.size());
+    }
+    EXPECT_GE(least, 1u);
+    EXPECT_EQ(std::set<int>(given.begin(), given.end()), all);
+    if (given.size() != all.size()) {
+      EXPECT_EQ(least, 1u);  // shared only by ranks that got none
+    }
+  }
 }
 
 TEST(Topology, MoreRanksThanCoresShareThem) {
