@@ -162,7 +162,11 @@ bool nan(T a) {
   else return false;
 }
 
-// Of equal floats (0 and -0) the second is taken, as the processor's max and min do; of equal complex numbers the first.
+inline bool less_equal(Half a, Half b) { return to_float(a) <= to_float(b); }
+inline bool nan(Half a) { return (a.bits & 0x7fff) > 0x7c00; }
+
+// Of equal floats (0 and -0) the second is taken, as the processor's max and min do; of equal float16 or complex numbers
+// the first, as NumPy does.
 template <class T>
 T maximum(T a, T b) {
   if constexpr (Float<T>) return nan(a) || a > b ? a : b;

@@ -14,15 +14,21 @@
 namespace tilewise::ops::simd {
 
 #if defined(__SSE2__)
-// Kernels use SSE and AVX only, whose flags are in MXCSR: invalid 1, divide 4, overflow 8, underflow 16.
+// Whether an operand or result was subnormal since the flags were last taken.
+inline bool met_subnormals() { return _mm_getcsr() & 0x12u; }
+
+// Kernels use SSE and AVX only, whose flags are in MXCSR: invalid 1, subnormal operand 2, divide 4,
+// overflow 8, underflow 16.
 inline uint8_t take_fp_status() {
   const unsigned status = _mm_getcsr();
-  if (!(status & 0x1du)) return 0;
+  if (!(status & 0x1fu)) return 0;
   _mm_setcsr(status & ~0x3fu);
   return static_cast<uint8_t>((status & 1 ? kFpInvalid : 0) | (status & 4 ? kFpDivide : 0) | (status & 8 ? kFpOverflow : 0) |
                               (status & 16 ? kFpUnderflow : 0));
 }
 #else
+inline bool met_subnormals() { return false; }
+
 inline uint8_t take_fp_status() {
   const int raised = std::fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
   if (!raised) return 0;

@@ -32,6 +32,7 @@ struct KernelInfo {
   int quantum = kMaxQuantum;
   const void* extra = nullptr;
   bool reports = false;  // sets Call::flags itself; else the processor's flags and the explicit tests are looked at
+  Kernel careful = nullptr;  // the same bits and flags without stalls at subnormal numbers, else slower; may be null
 };
 
 // The kernel of a row for a loop type, of a cast, for the instruction set in use.

@@ -16,8 +16,17 @@ namespace {
 template <class V>
 HWY_INLINE auto is_nan(V v) {
   if constexpr (hwy::IsFloat<hn::TFromV<V>>()) return hn::IsNaN(v);
-  else return hn::Lt(v, v);  // never
+  else return hn::Ne(v, v);  // never
 }
+
+// A vector of values; of bools, whose bytes may be any but 0 for true, as 0 and 1.
+template <class T, class D>
+HWY_INLINE hn::Vec<D> values_at(D d, const T* p) {
+  if constexpr (std::is_same_v<T, bool>) return hn::Min(hn::LoadU(d, reinterpret_cast<const uint8_t*>(p)), hn::Set(d, 1));
+  else return hn::LoadU(d, p);
+}
+template <class T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
 // The better of two: NaN, else the smaller (larger); of equal ones either.
 template <bool kSmallest>
@@ -30,58 +39,68 @@ struct BestOp {
   }
 };
 
+// A value as it takes part in comparisons.
+template <class T>
+HWY_INLINE Stored<T> value_at(const T* p) {
+  Stored<T> v;
+  std::memcpy(&v, p, sizeof v);
+  if constexpr (std::is_same_v<T, bool>) v = v != 0;
+  return v;
+}
+
 // The best of `count` values; the last vector overlaps the one before.
 template <class T, bool kSmallest>
-HWY_INLINE T best_of(const T* v, int64_t count) {
-  const Full<T> d;
+HWY_INLINE Stored<T> best_of(const T* v, int64_t count) {
+  const Full<Stored<T>> d;
   const int64_t n = static_cast<int64_t>(hn::Lanes(d));
   if (count < n) {
-    T best = v[0];
-    for (int64_t i = 1; i < count; ++i) best = join_values<T, BestOp<kSmallest>>(best, v[i]);
+    Stored<T> best = value_at(v);
+    for (int64_t i = 1; i < count; ++i) best = join_values<Stored<T>, BestOp<kSmallest>>(best, value_at(v + i));
     return best;
   }
-  auto a = hn::LoadU(d, v), b = hn::LoadU(d, v + count - n), c = a, e = b;
+  auto a = values_at(d, v), b = values_at(d, v + count - n), c = a, e = b;
   int64_t i = n;
   for (; i + 4 * n <= count; i += 4 * n) {
-    a = BestOp<kSmallest>::apply(d, a, hn::LoadU(d, v + i));
-    b = BestOp<kSmallest>::apply(d, b, hn::LoadU(d, v + i + n));
-    c = BestOp<kSmallest>::apply(d, c, hn::LoadU(d, v + i + 2 * n));
-    e = BestOp<kSmallest>::apply(d, e, hn::LoadU(d, v + i + 3 * n));
+    a = BestOp<kSmallest>::apply(d, a, values_at(d, v + i));
+    b = BestOp<kSmallest>::apply(d, b, values_at(d, v + i + n));
+    c = BestOp<kSmallest>::apply(d, c, values_at(d, v + i + 2 * n));
+    e = BestOp<kSmallest>::apply(d, e, values_at(d, v + i + 3 * n));
   }
-  for (; i + n <= count; i += n) a = BestOp<kSmallest>::apply(d, a, hn::LoadU(d, v + i));
+  for (; i + n <= count; i += n) a = BestOp<kSmallest>::apply(d, a, values_at(d, v + i));
   a = BestOp<kSmallest>::apply(d, BestOp<kSmallest>::apply(d, a, b), BestOp<kSmallest>::apply(d, c, e));
   return fold_vector<BestOp<kSmallest>>(d, a);
 }
 
 // The first position of a value equal to `best` (both NaN, where it is one). There is one.
 template <class T>
-HWY_INLINE int64_t first_of(const T* v, int64_t count, T best) {
-  const Full<T> d;
+HWY_INLINE int64_t first_of(const T* v, int64_t count, Stored<T> best) {
+  const Full<Stored<T>> d;
   const int64_t n = static_cast<int64_t>(hn::Lanes(d));
   const auto wanted = hn::Set(d, best);
   const bool nan = best != best;
   int64_t i = 0;
   for (; i + n <= count; i += n) {
-    const auto x = hn::LoadU(d, v + i);
+    const auto x = values_at(d, v + i);
     const auto found = nan ? is_nan(x) : hn::Eq(x, wanted);
     const intptr_t at = hn::FindFirstTrue(d, found);
     if (at >= 0) return i + at;
   }
-  for (; i < count; ++i)
-    if (v[i] == best || (nan && v[i] != v[i])) break;
+  for (; i < count; ++i) {
+    const Stored<T> x = value_at(v + i);
+    if (x == best || (nan && x != x)) break;
+  }
   return i;
 }
 
 template <class T, bool kSmallest>
 void arg_block(const void* values, int64_t count, void* best, int64_t* at) {
   const T* v = static_cast<const T*>(values);
-  T old;
-  std::memcpy(&old, best, sizeof old);
-  const T b = best_of<T, kSmallest>(v, count);
+  const Stored<T> old = value_at(static_cast<const T*>(best)), b = best_of<T, kSmallest>(v, count);
   const bool known = *at >= 0;
   if (known && (old != old || (b == b && !(kSmallest ? b < old : old < b)))) return;
   *at = first_of(v, count, b);
-  std::memcpy(best, v + *at, sizeof b);
+  const Stored<T> there = value_at(v + *at);  // a zero may have the other sign
+  std::memcpy(best, &there, sizeof there);
 }
 
 template <class T>
@@ -149,6 +168,13 @@ RareKernel find_rare(int itemsize) {
 
 ArgKernel find_arg(DType dtype, bool smallest) {
   switch (dtype) {
+    case DType::kBool: return arg_kernel<bool>(smallest);
+    case DType::kInt8: return arg_kernel<int8_t>(smallest);
+    case DType::kInt16: return arg_kernel<int16_t>(smallest);
+    case DType::kUInt8: return arg_kernel<uint8_t>(smallest);
+    case DType::kUInt16: return arg_kernel<uint16_t>(smallest);
+    case DType::kUInt32: return arg_kernel<uint32_t>(smallest);
+    case DType::kUInt64: return arg_kernel<uint64_t>(smallest);
     case DType::kInt32: return arg_kernel<int32_t>(smallest);
     case DType::kInt64: return arg_kernel<int64_t>(smallest);
     case DType::kFloat32: return arg_kernel<float>(smallest);

@@ -113,7 +113,7 @@ HWY_INLINE hn::Mask<D> load_mask(D d, const uint8_t* p) {
 }
 
 template <class T>
-KernelInfo kernel(Kernel fn) { return {fn, static_cast<int>(hn::Lanes(Full<T>())), nullptr, false}; }
+KernelInfo kernel(Kernel fn) { return {fn, static_cast<int>(hn::Lanes(Full<T>())), nullptr, false, nullptr}; }
 template <class T, class Op>
 KernelInfo unary_kernel() { return kernel<T>(&unary<T, Op>); }
 template <class T, class Op>

@@ -1,7 +1,7 @@
 // exp, log and float32's power on vectors: our own, from IEEE operations and fma (two roundings where there is none).
 //
 // exp and log err by at most 1.0 ulp in float32 and float64, power of float32 by 0.6 (measured: tests/ops/simd/test_math).
-// Pure functions of a lane's bits: no branches on other lanes. Polynomials interpolate at Chebyshev's nodes.
+// Pure functions of a lane's bits: a branch on other lanes never changes the result. Polynomials interpolate at Chebyshev's nodes.
 #if defined(TW_SIMD_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TW_SIMD_MATH_INL_H
 #undef TW_SIMD_MATH_INL_H
@@ -39,38 +39,74 @@ struct ExpConstants;
 template <>
 struct ExpConstants<float> {
   static constexpr float log2e = 1.44269504f, ln2_high = 0x1.62e4p-1f, ln2_low = 1.42860682e-06f;
-  static constexpr float lowest = -104.0f, highest = 90.0f;
+  static constexpr float lowest = -104.0f, highest = 89.0f, highest_of_half = 89.7f;
+  static constexpr float least_normal = -87.0f, most_finite = 88.0f, to_integer = 0x1.8p23f;
   static constexpr float terms[] = {1.392618404e-03f, 8.363178931e-03f, 4.166655615e-02f, 1.666657627e-01f, 0.5f};
 };
 template <>
 struct ExpConstants<double> {
   static constexpr double log2e = 1.44269504088896339, ln2_high = 0x1.62e42fefa3p-1, ln2_low = 2.82352905630315771e-13;
-  static constexpr double lowest = -746.0, highest = 711.0;
+  static constexpr double lowest = -746.0, highest = 710.0, highest_of_half = 710.7;
+  static constexpr double least_normal = -708.0, most_finite = 709.0, to_integer = 0x1.8p52;
   static constexpr double terms[] = {2.51003854955103203e-08, 2.76200884454097462e-07, 2.75572684599970641e-06,
                                      2.48015212959543761e-05, 1.98412698630536177e-04, 1.38888889172137167e-03,
                                      8.33333333333006153e-03, 4.16666666666241289e-02, 1.66666666666666685e-01, 0.5};
 };
 
+// Where every lane of a vector is in the common range, the steps that only other lanes need are left out; the bits are
+// the same. A multiplication that gives a subnormal number stalls some processors for a hundred cycles: such results
+// are rounded by an addition instead, which does not.
 struct ExpOp {
   template <class D, class V>
-  static HWY_INLINE V apply(D d, V a) { return times_power(d, a, 0); }
+  static HWY_INLINE V apply(D d, V a) {
+    using C = ExpConstants<hn::TFromD<D>>;
+    const auto usual = hn::And(hn::Ge(a, hn::Set(d, C::least_normal)), hn::Le(a, hn::Set(d, C::most_finite)));
+    if (!hn::AllTrue(d, usual)) return times_power(d, a, 0);
+    hn::Vec<hn::RebindToSigned<D>> n;
+    return scaled(d, mantissa(d, a, n), n);
+  }
 
-  // e^a * 2^power for a small power.
+  // e^a * 2^power for a power of 0 or -1.
   template <class D, class V>
   static HWY_INLINE V times_power(D d, V a, int power) {
+    using T = hn::TFromD<D>;
+    using C = ExpConstants<T>;
+    using I = hn::TFromD<hn::RebindToSigned<D>>;
+    const hn::RebindToSigned<D> di;
+    constexpr int kBits = sizeof(T) == 4 ? 23 : 52;
+    const auto one = hn::Set(di, I{1} << kBits), infinity = hn::BitCast(di, hn::Set(d, std::numeric_limits<T>::infinity()));
+    const V x = hn::Min(hn::Max(a, hn::Set(d, C::lowest)), hn::Set(d, power ? C::highest_of_half : C::highest));
+    hn::Vec<hn::RebindToSigned<D>> n;
+    const V y = mantissa(d, x, n);
+    n = hn::Add(n, hn::Set(di, power));
+    const auto normal = hn::BitCast(di, scaled(d, y, n));
+    // Added to 2^(-126 - n), y is rounded where a subnormal number ends, and what it adds are that number's bits.
+    const auto base = hn::Sub(one, hn::ShiftLeft<kBits>(n));
+    const auto subnormal = hn::Sub(hn::BitCast(di, hn::Add(y, hn::BitCast(d, base))), base);
+    const auto bits = hn::IfThenElse(hn::Lt(normal, one), subnormal, hn::Min(normal, infinity));
+    return hn::IfThenElse(hn::IsNaN(a), a, hn::BitCast(d, bits));
+  }
+
+ private:
+  // e^x = y * 2^n with y near [sqrt(1/2), sqrt(2)]; n in the low bits, more above them.
+  template <class D, class V>
+  static HWY_INLINE V mantissa(D d, V x, hn::Vec<hn::RebindToSigned<D>>& n) {
     using C = ExpConstants<hn::TFromD<D>>;
     const hn::RebindToSigned<D> di;
-    const V x = hn::Min(hn::Max(a, hn::Set(d, C::lowest)), hn::Set(d, C::highest));
-    const V n = hn::Round(hn::Mul(x, hn::Set(d, C::log2e)));
-    V r = hn::NegMulAdd(n, hn::Set(d, C::ln2_high), x);
-    r = hn::NegMulAdd(n, hn::Set(d, C::ln2_low), r);
+    const V shift = hn::Set(d, C::to_integer);
+    const V shifted = hn::Add(hn::Mul(x, hn::Set(d, C::log2e)), shift);
+    const V whole = hn::Sub(shifted, shift);
+    n = hn::BitCast(di, shifted);
+    V r = hn::NegMulAdd(whole, hn::Set(d, C::ln2_high), x);
+    r = hn::NegMulAdd(whole, hn::Set(d, C::ln2_low), r);
     const V tail = hn::MulAdd(hn::Mul(r, r), polynomial(d, r, C::terms), r);
-    const V y = hn::Add(tail, hn::Set(d, 1));
-    // In two steps, so that the result may be subnormal, or overflow.
-    const auto whole = hn::Add(hn::ConvertTo(di, n), hn::Set(di, power));
-    const auto half = hn::ShiftRight<1>(whole);
-    const V scaled = hn::Mul(hn::Mul(y, power_of_two(d, half)), power_of_two(d, hn::Sub(whole, half)));
-    return hn::IfThenElse(hn::IsNaN(a), a, scaled);
+    return hn::Add(tail, hn::Set(d, 1));
+  }
+  // y * 2^n where that is a normal number; what lies above n's low bits is shifted out.
+  template <class D, class V>
+  static HWY_INLINE V scaled(D d, V y, hn::Vec<hn::RebindToSigned<D>> n) {
+    const hn::RebindToSigned<D> di;
+    return hn::BitCast(d, hn::Add(hn::BitCast(di, y), hn::ShiftLeft<sizeof(hn::TFromD<D>) == 4 ? 23 : 52>(n)));
   }
 };
 
@@ -122,13 +158,19 @@ struct LogOp {
   static HWY_INLINE V apply(D d, V a) {
     using T = hn::TFromD<D>;
     using L = std::numeric_limits<T>;
+    const V one = hn::Set(d, 1);
+    V e;
+    const auto usual = hn::And(hn::Ge(a, hn::Set(d, L::min())), hn::Le(a, hn::Set(d, L::max())));
+    if (hn::AllTrue(d, usual)) {
+      const V m = split_exponent(d, a, e);
+      return finish(d, hn::Sub(m, one), e);
+    }
     constexpr T up = sizeof(T) == 4 ? T(0x1p23) : T(0x1p52);
     const auto tiny = hn::Lt(a, hn::Set(d, L::min()));
     const V x = hn::IfThenElse(tiny, hn::Mul(a, hn::Set(d, up)), a);
-    V e;
     const V m = split_exponent(d, x, e);
     e = hn::Sub(e, hn::IfThenElseZero(tiny, hn::Set(d, sizeof(T) == 4 ? T(23) : T(52))));
-    V r = finish(d, hn::Sub(m, hn::Set(d, 1)), e);
+    V r = finish(d, hn::Sub(m, one), e);
     r = hn::IfThenElse(hn::Eq(a, hn::Zero(d)), hn::Set(d, -L::infinity()), r);
     r = hn::IfThenElse(hn::Lt(a, hn::Zero(d)), hn::Set(d, L::quiet_NaN()), r);
     return hn::IfThenElse(hn::Or(hn::IsNaN(a), hn::Eq(a, hn::Set(d, L::infinity()))), a, r);

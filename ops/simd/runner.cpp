@@ -268,7 +268,8 @@ void Runner::run_step(int s, const Block& block, int64_t padded, bool gathered) 
   Bound& bound = bound_[s];
   switch (step.kind) {
     case StepKind::kCompute:
-      bound.call.fn(bound.call, bound.scalar_count ? bound.scalar_count : padded);
+      if (step.kernel.careful) run_watching(step, bound, bound.scalar_count ? bound.scalar_count : padded);
+      else bound.call.fn(bound.call, bound.scalar_count ? bound.scalar_count : padded);
       if (launch_.fp_flags) collect_flags(step, bound, block.count);
       break;
     case StepKind::kLoad:
@@ -286,6 +287,13 @@ void Runner::run_step(int s, const Block& block, int64_t padded, bool gathered) 
       break;
     }
   }
+}
+
+// A block with subnormal numbers lets the next be computed carefully, one without them lets it be computed plainly.
+void Runner::run_watching(const Step& step, Bound& bound, int64_t count) {
+  if (!launch_.fp_flags) take_fp_status();
+  bound.call.fn(bound.call, count);
+  bound.call.fn = met_subnormals() ? step.kernel.careful : step.kernel.fn;
 }
 
 void Runner::load(const Step& step, const Block& block, int64_t padded) {

@@ -72,6 +72,7 @@ class Runner {
   void run_part(int phase, const Block& block, int64_t offset, bool gathered);
   void move_cursors(const Block& block, int64_t offset, bool gathered);
   void run_step(int s, const Block& block, int64_t padded, bool gathered);
+  void run_watching(const Step& step, Bound& bound, int64_t count);
   void load(const Step& step, const Block& block, int64_t padded);
   void load_index(const Step& step, const Block& block, int64_t padded);
   void store(const Step& step, const Block& block);

@@ -197,6 +197,7 @@ void run_all(Parallel& parallel, const std::function<bool(const std::string&)>& 
   };
   bench("black_scholes 4M f32", black_scholes(), {4000000});
   bench("black_scholes 4M f32, flags", black_scholes(), {4000000}, {}, true);
+  bench("black_scholes 8192 f32, flags", black_scholes(), {8192}, {}, true);  // in the cache
   {
     Build b;
     const uint16_t x = b.load(f32), m = b.reduce(x, {ReduceState::kPlain, op::maximum, 2});
