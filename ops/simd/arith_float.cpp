@@ -74,9 +74,9 @@ struct InDouble {
 };
 template <class T, class Op>
 KernelInfo careful_kernel() {
-  KernelInfo info = binary_kernel<T, Op>();
+  KernelInfo info = cheap_binary_kernel<T, Op>();
 #if HWY_ARCH_X86
-  if constexpr (sizeof(T) == 4) info.careful = &binary<T, InDouble<Op>>;
+  if constexpr (sizeof(T) == 4) info.careful = &cheap_binary<T, InDouble<Op>>;
 #endif
   return info;
 }
@@ -84,7 +84,7 @@ KernelInfo careful_kernel() {
 template <class T>
 KernelInfo find_in(Opcode row) {
   switch (row) {
-    case op::fabs: return unary_kernel<T, AbsoluteOp>();
+    case op::fabs: return cheap_unary_kernel<T, AbsoluteOp>();
     case op::fmax: return binary_kernel<T, FmaxOp>();
     case op::fmin: return binary_kernel<T, FminOp>();
     case op::clip: return ternary_kernel<T, ClipOp>();
@@ -98,17 +98,17 @@ KernelInfo find_in(Opcode row) {
     case op::conjugate: return unary_kernel<T, PositiveOp>();
     case op::deg2rad: return unary_kernel<T, Deg2radOp>();
     case op::rad2deg: return unary_kernel<T, Rad2degOp>();
-    case op::add: return binary_kernel<T, AddOp>();
-    case op::subtract: return binary_kernel<T, SubtractOp>();
+    case op::add: return cheap_binary_kernel<T, AddOp>();
+    case op::subtract: return cheap_binary_kernel<T, SubtractOp>();
     case op::multiply: return careful_kernel<T, MultiplyOp>();
     case op::divide: return careful_kernel<T, DivideOp>();
-    case op::negative: return unary_kernel<T, NegativeOp>();
+    case op::negative: return cheap_unary_kernel<T, NegativeOp>();
     case op::positive: return unary_kernel<T, PositiveOp>();
-    case op::absolute: return unary_kernel<T, AbsoluteOp>();
-    case op::sqrt: return unary_kernel<T, SqrtOp>();
-    case op::square: return unary_kernel<T, SquareOp>();
-    case op::maximum: return binary_kernel<T, MaximumOp>();
-    case op::minimum: return binary_kernel<T, MinimumOp>();
+    case op::absolute: return cheap_unary_kernel<T, AbsoluteOp>();
+    case op::sqrt: return cheap_unary_kernel<T, SqrtOp>();
+    case op::square: return cheap_unary_kernel<T, SquareOp>();
+    case op::maximum: return cheap_binary_kernel<T, MaximumOp>();
+    case op::minimum: return cheap_binary_kernel<T, MinimumOp>();
     default: return {};
   }
 }

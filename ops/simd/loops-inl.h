@@ -71,6 +71,46 @@ void binary(const Call& c, int64_t count) {
     hn::StoreU(Op::apply(d, hn::LoadU(d, a), hn::LoadU(d, b)), d, out);
 }
 
+// Cheap operations are bound by the loop itself: four vectors a turn, and scalars stay in registers.
+template <class T, class Get>
+HWY_INLINE void four_at_a_time(T* out, int64_t count, const Get& get) {
+  const Full<T> d;
+  const int64_t n = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + 4 * n <= count; i += 4 * n) {
+    const auto v0 = get(i), v1 = get(i + n), v2 = get(i + 2 * n), v3 = get(i + 3 * n);
+    hn::StoreU(v0, d, out + i);
+    hn::StoreU(v1, d, out + i + n);
+    hn::StoreU(v2, d, out + i + 2 * n);
+    hn::StoreU(v3, d, out + i + 3 * n);
+  }
+  for (; i < count; i += n) hn::StoreU(get(i), d, out + i);
+}
+
+template <class T, class Op>
+void cheap_unary(const Call& c, int64_t count) {
+  const Full<T> d;
+  const T* a = operand<T>(c, 0);
+  const int64_t step = c.step[0];
+  four_at_a_time(result<T>(c), count, [=](int64_t i) HWY_ATTR { return Op::apply(d, hn::LoadU(d, a + i * step)); });
+}
+
+template <class T, class Op>
+void cheap_binary(const Call& c, int64_t count) {
+  const Full<T> d;
+  const T *a = operand<T>(c, 0), *b = operand<T>(c, 1);
+  const auto x = hn::LoadU(d, a), y = hn::LoadU(d, b);
+  T* out = result<T>(c);
+  if (c.step[0] && c.step[1])
+    four_at_a_time(out, count, [=](int64_t i) HWY_ATTR { return Op::apply(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i)); });
+  else if (c.step[0])
+    four_at_a_time(out, count, [=](int64_t i) HWY_ATTR { return Op::apply(d, hn::LoadU(d, a + i), y); });
+  else if (c.step[1])
+    four_at_a_time(out, count, [=](int64_t i) HWY_ATTR { return Op::apply(d, x, hn::LoadU(d, b + i)); });
+  else
+    four_at_a_time(out, count, [=](int64_t) HWY_ATTR { return Op::apply(d, x, y); });
+}
+
 template <class T, class Op>
 void ternary(const Call& c, int64_t count) {
   const Full<T> d;
@@ -118,6 +158,10 @@ template <class T, class Op>
 KernelInfo unary_kernel() { return kernel<T>(&unary<T, Op>); }
 template <class T, class Op>
 KernelInfo binary_kernel() { return kernel<T>(&binary<T, Op>); }
+template <class T, class Op>
+KernelInfo cheap_unary_kernel() { return kernel<T>(&cheap_unary<T, Op>); }
+template <class T, class Op>
+KernelInfo cheap_binary_kernel() { return kernel<T>(&cheap_binary<T, Op>); }
 template <class T, class Op>
 KernelInfo ternary_kernel() { return kernel<T>(&ternary<T, Op>); }
 
