@@ -72,11 +72,19 @@ struct InDouble {
     return hn::Combine(d, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
   }
 };
-template <class T, class Op>
-KernelInfo careful_kernel() {
-  KernelInfo info = cheap_binary_kernel<T, Op>();
+template <class T>
+KernelInfo multiply_kernel() {
+  KernelInfo info = cheap_binary_kernel<T, MultiplyOp>();
 #if HWY_ARCH_X86
-  if constexpr (sizeof(T) == 4) info.careful = &cheap_binary<T, InDouble<Op>>;
+  if constexpr (sizeof(T) == 4) info.careful = &cheap_binary<T, InDouble<MultiplyOp>>;
+#endif
+  return info;
+}
+template <class T>
+KernelInfo divide_kernel() {
+  KernelInfo info = binary_kernel<T, DivideOp>();
+#if HWY_ARCH_X86
+  if constexpr (sizeof(T) == 4) info.careful = &binary<T, InDouble<DivideOp>>;
 #endif
   return info;
 }
@@ -100,12 +108,12 @@ KernelInfo find_in(Opcode row) {
     case op::rad2deg: return unary_kernel<T, Rad2degOp>();
     case op::add: return cheap_binary_kernel<T, AddOp>();
     case op::subtract: return cheap_binary_kernel<T, SubtractOp>();
-    case op::multiply: return careful_kernel<T, MultiplyOp>();
-    case op::divide: return careful_kernel<T, DivideOp>();
+    case op::multiply: return multiply_kernel<T>();
+    case op::divide: return divide_kernel<T>();
     case op::negative: return cheap_unary_kernel<T, NegativeOp>();
     case op::positive: return unary_kernel<T, PositiveOp>();
     case op::absolute: return cheap_unary_kernel<T, AbsoluteOp>();
-    case op::sqrt: return cheap_unary_kernel<T, SqrtOp>();
+    case op::sqrt: return unary_kernel<T, SqrtOp>();
     case op::square: return cheap_unary_kernel<T, SquareOp>();
     case op::maximum: return cheap_binary_kernel<T, MaximumOp>();
     case op::minimum: return cheap_binary_kernel<T, MinimumOp>();

@@ -47,7 +47,7 @@ void cast_loop(const Call& c, int64_t count) {
 }
 
 template <class From, class To>
-KernelInfo cast_kernel() { return {&cast_loop<From, To>, 16, nullptr, false, nullptr}; }
+KernelInfo cast_kernel() { return {&cast_loop<From, To>, 16, nullptr, false, false, nullptr}; }
 
 template <class From>
 KernelInfo find_from(DType to) {

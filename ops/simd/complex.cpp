@@ -58,7 +58,11 @@ template <class T, class Op>
 void pairs_binary(const Call& c, int64_t count) { binary<T, Op>(c, 2 * count); }
 
 template <class T>
-KernelInfo pairs_kernel(Kernel fn) { return {fn, static_cast<int>(hn::Lanes(Full<T>()) / 2), nullptr, false, nullptr}; }
+KernelInfo pairs_kernel(Kernel fn) { 
+  KernelInfo info = kernel<T>(fn);
+  info.quantum /= 2;
+  return info;
+ }
 
 // Two vectors of elements from one operand, as real and imaginary parts. A scalar is one vector of equal elements.
 template <class T>

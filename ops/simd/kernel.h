@@ -20,6 +20,7 @@ struct Call {
   char* out = nullptr;
   const char* in[3] = {};
   int64_t step[3] = {};         // 0: one vector of equal elements; 1: a block
+  const char* ahead = nullptr;  // memory wanted soon: a block of the result's size, fetched by kernels that have time
   const void* extra = nullptr;  // what a generic kernel needs to know
   uint8_t* flags = nullptr;     // FpKind bits are OR-ed in by kernels that report; null: nobody asks
 };
@@ -32,6 +33,7 @@ struct KernelInfo {
   int quantum = kMaxQuantum;
   const void* extra = nullptr;
   bool reports = false;  // sets Call::flags itself; else the processor's flags and the explicit tests are looked at
+  bool fetches = false;  // looks at Call::ahead
   Kernel careful = nullptr;  // the same bits and flags without stalls at subnormal numbers, else slower; may be null
 };
 

@@ -51,13 +51,31 @@ HWY_INLINE const T* operand(const Call& c, int k) { return reinterpret_cast<cons
 template <class T>
 HWY_INLINE T* result(const Call& c) { return reinterpret_cast<T*>(c.out); }
 
+// What a kernel fetches beside its work: a vector's worth of Call::ahead a turn.
+class Ahead {
+ public:
+  Ahead(const Call& c, size_t step) : at_(c.ahead ? c.ahead : c.out), step_(c.ahead ? step : 0) {}
+  HWY_INLINE void fetch() {
+    __builtin_prefetch(at_, 0, 2);
+    at_ += step_;
+  }
+
+ private:
+  const char* at_;
+  size_t step_;
+};
+
 template <class T, class Op>
 void unary(const Call& c, int64_t count) {
   const Full<T> d;
   const size_t n = hn::Lanes(d), step = c.step[0] * n;
   const T* a = operand<T>(c, 0);
   T* out = result<T>(c);
-  for (T* end = out + count; out < end; out += n, a += step) hn::StoreU(Op::apply(d, hn::LoadU(d, a)), d, out);
+  Ahead ahead(c, n * sizeof(T));
+  for (T* end = out + count; out < end; out += n, a += step) {
+    ahead.fetch();
+    hn::StoreU(Op::apply(d, hn::LoadU(d, a)), d, out);
+  }
 }
 
 template <class T, class Op>
@@ -67,8 +85,11 @@ void binary(const Call& c, int64_t count) {
   const T* a = operand<T>(c, 0);
   const T* b = operand<T>(c, 1);
   T* out = result<T>(c);
-  for (T* end = out + count; out < end; out += n, a += step_a, b += step_b)
+  Ahead ahead(c, n * sizeof(T));
+  for (T* end = out + count; out < end; out += n, a += step_a, b += step_b) {
+    ahead.fetch();
     hn::StoreU(Op::apply(d, hn::LoadU(d, a), hn::LoadU(d, b)), d, out);
+  }
 }
 
 // Cheap operations are bound by the loop itself: four vectors a turn, and scalars stay in registers.
@@ -153,11 +174,22 @@ HWY_INLINE hn::Mask<D> load_mask(D d, const uint8_t* p) {
 }
 
 template <class T>
-KernelInfo kernel(Kernel fn) { return {fn, static_cast<int>(hn::Lanes(Full<T>())), nullptr, false, nullptr}; }
+KernelInfo kernel(Kernel fn) {
+  KernelInfo info;
+  info.fn = fn;
+  info.quantum = static_cast<int>(hn::Lanes(Full<T>()));
+  return info;
+}
+template <class T>
+KernelInfo fetching_kernel(Kernel fn) {
+  KernelInfo info = kernel<T>(fn);
+  info.fetches = true;
+  return info;
+}
 template <class T, class Op>
-KernelInfo unary_kernel() { return kernel<T>(&unary<T, Op>); }
+KernelInfo unary_kernel() { return fetching_kernel<T>(&unary<T, Op>); }
 template <class T, class Op>
-KernelInfo binary_kernel() { return kernel<T>(&binary<T, Op>); }
+KernelInfo binary_kernel() { return fetching_kernel<T>(&binary<T, Op>); }
 template <class T, class Op>
 KernelInfo cheap_unary_kernel() { return kernel<T>(&cheap_unary<T, Op>); }
 template <class T, class Op>

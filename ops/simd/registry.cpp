@@ -46,7 +46,7 @@ KernelInfo reference_kernel(uint32_t key, const ReferenceKernel& made) {
   const std::lock_guard lock(mutex);
   auto& slot = (*known)[key];
   if (!slot) slot = std::make_unique<ReferenceKernel>(made);
-  return {&run_reference_loop, 1, slot.get(), true, nullptr};
+  return {&run_reference_loop, 1, slot.get(), true, false, nullptr};
 }
 
 KernelInfo reference_row(Opcode op, DType dtype) {

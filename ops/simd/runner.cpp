@@ -37,7 +37,7 @@ Runner::Runner(const Geometry& geometry, Arena& arena, int64_t crossing, Sink* s
   }
   // Eight-byte items first, so that all are aligned.
   at = arena.bytes(static_cast<int64_t>(steps * (sizeof(Bound) + 4 * sizeof(Patch)) + values * (sizeof(char*) + 5) +
-                                        accesses_ * (4 * sizeof(char*) + 1) + registers * sizeof(char*) + 64));
+                                        accesses_ * (4 * sizeof(char*) + 3) + registers * sizeof(char*) + 64));
   const auto carve = [&at]<class T>(T*& field, int count) {
     field = reinterpret_cast<T*>(at);
     at += count * static_cast<int64_t>(sizeof(T));
@@ -50,6 +50,7 @@ Runner::Runner(const Geometry& geometry, Arena& arena, int64_t crossing, Sink* s
   carve(splat_of_, accesses_);
   carve(homes_, values);
   carve(travellers_, values);
+  carve(fetchers_, accesses_);
   carve(scalar_, values);
   carve(forced_, accesses_);
   splats_ = arena.bytes(plan_.splats * kVectorBytes);
@@ -61,6 +62,7 @@ Runner::Runner(const Geometry& geometry, Arena& arena, int64_t crossing, Sink* s
   for (int s = 0; s < steps; ++s) bind_step(s);
   for (int i = 0; i < values; ++i)
     if (homes_[i] != kFixed) travellers_[travels_++] = static_cast<uint16_t>(i);
+  choose_fetchers();
 }
 
 int64_t Runner::register_size(int r) const {
@@ -237,21 +239,38 @@ void Runner::move_cursors(const Block& block, int64_t offset, bool gathered) {
   for (int i = 0; i < patch_count_; ++i) *patches_[i].field = cursors_[patches_[i].place];
 }
 
+// Slow kernels have time to fetch an array's next block meanwhile, one each. Where phases are whole rows, in any phase.
+void Runner::choose_fetchers() {
+  std::fill_n(fetchers_, accesses_, kNone);
+  for (int m = 0; m < travels_; ++m) {
+    const uint16_t a = homes_[travellers_[m]];
+    if (a >= accesses_ || fetchers_[a] != kNone) continue;
+    const int phase = wanted_in(plan_.values[travellers_[m]]);
+    for (uint16_t s = 0; s < plan_.steps.size() && fetchers_[a] == kNone; ++s) {
+      const Step& step = plan_.steps[s];
+      if (step.kind != StepKind::kCompute || !step.kernel.fetches || scalar_[step.value]) continue;
+      const Value& made = plan_.values[step.value];
+      if (made.itemsize != g_.access[a].itemsize || (made.phase != phase && !g_.one_block_rows)) continue;
+      if (std::find(fetchers_, fetchers_ + accesses_, s) == fetchers_ + accesses_) fetchers_[a] = s;
+    }
+  }
+}
+
+// The phase before whose blocks an array's next block is asked for. What was read in an earlier phase is near.
+int Runner::wanted_in(const Value& v) const { return v.kind == ValueKind::kLoad ? 0 : v.phase; }
+
 // Asks for the operands of the next block: kernels work in the first-level cache, so that memory would idle meanwhile.
-void Runner::prefetch(int phase, const Block& block) const {
+void Runner::prefetch(int phase, const Block& block) {
   constexpr int64_t kLine = 64;
   for (int m = 0; m < travels_; ++m) {
     const uint16_t a = homes_[travellers_[m]];
     if (a >= accesses_) continue;
     const Value& v = plan_.values[travellers_[m]];
-    if (phase > 0 && v.kind == ValueKind::kLoad) continue;  // read in an earlier phase, and near
+    if (wanted_in(v) != phase) continue;
     const int64_t bytes = block.count * v.itemsize;
     const char* next = cursors_[a] + (walk_axis_ < 0 ? bytes : g_.stride(a, walk_axis_));
-    if (v.kind == ValueKind::kLoad) {
-      for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(next + at, 0, 2);
-    } else {
-      for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(next + at, 1, 2);
-    }
+    if (fetchers_[a] != kNone) bound_[fetchers_[a]].call.ahead = next;
+    else for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(next + at, 0, 2);
   }
 }
 

@@ -68,7 +68,9 @@ class Runner {
   void find_conflicts();
   void bind_step(int s);
   void bind_operand(Call& call, int k, uint16_t value);
-  void prefetch(int phase, const Block& block) const;
+  void choose_fetchers();
+  int wanted_in(const Value& v) const;
+  void prefetch(int phase, const Block& block);
   void run_part(int phase, const Block& block, int64_t offset, bool gathered);
   void move_cursors(const Block& block, int64_t offset, bool gathered);
   void run_step(int s, const Block& block, int64_t padded, bool gathered);
@@ -92,6 +94,7 @@ class Runner {
   char** fixed_ = nullptr;        // by value: register or splat
   uint16_t* travellers_ = nullptr;  // values whose home is a cursor
   int travels_ = 0;
+  uint16_t* fetchers_ = nullptr;  // by access: the step that fetches its next block meanwhile, kNone: nobody
   bool* scalar_ = nullptr;        // by value
   bool* forced_ = nullptr;        // by access: gathered since an output overwrites it in between
   char** registers_ = nullptr;

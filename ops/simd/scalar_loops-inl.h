@@ -50,9 +50,9 @@ void scalar_binary(const Call& c, int64_t count) {
 inline constexpr int kScalarQuantum = 16;
 
 template <class T, class Op, class R = T>
-KernelInfo scalar_unary_kernel() { return {&scalar_unary<T, R, Op>, kScalarQuantum, nullptr, false, nullptr}; }
+KernelInfo scalar_unary_kernel() { return {&scalar_unary<T, R, Op>, kScalarQuantum, nullptr, false, false, nullptr}; }
 template <class T, class Op, class R = T>
-KernelInfo scalar_binary_kernel() { return {&scalar_binary<T, R, Op>, kScalarQuantum, nullptr, false, nullptr}; }
+KernelInfo scalar_binary_kernel() { return {&scalar_binary<T, R, Op>, kScalarQuantum, nullptr, false, false, nullptr}; }
 
 }  // namespace tilewise::ops::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

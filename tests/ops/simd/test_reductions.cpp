@@ -98,6 +98,23 @@ TEST_F(Reductions, OverTheInnermostAxis) {
   }
 }
 
+// Whatever fits a vector, blocks of less than one, and ties between them.
+TEST_F(Reductions, PlacesInEveryRealType) {
+  for (int d = 0; d < kNumericDTypes; ++d) {
+    const DType dtype = static_cast<DType>(d);
+    if (is_complex(dtype)) continue;
+    for (const bool corners : {false, true})
+      for (const int64_t n : {1, 3, 15, 16, 17, 63, 64, 65, 200, 1000, 5000, 20000})
+        for (const int64_t rows : {1, 3}) {
+          TestLaunch test;
+          test.program = reduce_program(dtype, {{ReduceState::kArgMin, 0, 2}, {ReduceState::kArgMax, 0, 2}}, false);
+          test.extents = {rows, n};
+          test.corners = corners;
+          compare(test, str("places of ", name(dtype), " in ", rows, " rows of ", n));
+        }
+  }
+}
+
 TEST_F(Reductions, OfALongAxisInPieces) {
   for (const DType dtype : {DType::kFloat32, DType::kFloat64}) {
     TestLaunch test;
