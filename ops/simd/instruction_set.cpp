@@ -12,6 +12,7 @@ std::string instruction_set() {
 
 std::vector<int64_t> available_targets() {
   std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
+  hwy::GetChosenTarget().DeInit();  // asking has chosen among all targets, disabled ones too: let the next call choose
   return targets;
 }
 
