@@ -64,6 +64,13 @@ Grid::Grid(std::vector<Cuts> cuts, Owners owners) : cuts_(std::move(cuts)), owne
     if (cuts_[k].count() > 1) owner_axes_.push_back({cuts_[k].count(), 0, k, false});
 }
 
+bool Grid::owned_in_order() const {
+  if (cell_count_ == 1) return owner(0) == 0;
+  if (owner_axes_.size() != 1 || !owners_.is_identity(cell_count_)) return false;
+  const OwnerAxis& axis = owner_axes_[0];
+  return axis.from >= 0 && !axis.reversed && axis.count == cell_count_ && cuts_[axis.from].count() == cell_count_;
+}
+
 void Grid::number_cells() {
   cell_strides_ = Dims(rank());
   cell_count_ = 1;

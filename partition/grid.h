@@ -26,6 +26,8 @@ class Owners {
   int operator[](int64_t index) const {
     return list_ ? list_->owners[index] : static_cast<int>(first_ + index % devices_);
   }
+  // Index i belongs to device i, for all below `count`.
+  bool is_identity(int64_t count) const { return !list_ && first_ == 0 && count <= devices_; }
   // How many different devices own something, of `count` indices.
   int64_t device_count(int64_t count) const;
   // Calls f(index) for each index below `count` that the device owns, ascending, in time proportional to them.
@@ -71,6 +73,8 @@ class Grid {
   // Elements of the largest cell (an upper bound where cuts are many), and the number of devices that own cells.
   int64_t largest_cell() const;
   int64_t device_count() const;
+  // Whether one axis at most is cut and its interval i belongs to device i, as far as a rule says so (no list).
+  bool owned_in_order() const;
 
   // Calls f(cell) for each cell that meets the box in at least one point, ascending, without visiting others.
   template <class F>

@@ -227,17 +227,15 @@ void Engine::host_data(const Record& record) {
   const size_t bytes = static_cast<size_t>(out.view.count()) * out.view.itemsize;
   if (bytes == 0) return;
   StepBuilder step(job_, stores_, steps_);
-  for (int rank = 0; rank < (everywhere ? job_.size : 1); ++rank) {
-    StepTask task;
-    task.device = job_.first_device(rank);
-    task.everywhere = everywhere;
-    task.outputs.push_back({out.store, out.view, Box::of(out.view.shape), false, true});
-    task.cost = static_cast<double>(bytes) / 8;
-    task.body = [data = record.data, bytes](std::span<const Bound>, std::span<const Bound> to, Parallel& parallel) {
-      copy_block(to[0].base, data.get(), bytes, parallel);
-    };
-    step.add(std::move(task));
-  }
+  StepTask task;
+  task.device = job_.first_device(everywhere ? job_.rank : 0);
+  task.everywhere = everywhere;
+  task.outputs.push_back({out.store, out.view, Box::of(out.view.shape), false, true});
+  task.cost = static_cast<double>(bytes) / 8;
+  task.body = [data = record.data, bytes](std::span<const Bound>, std::span<const Bound> to, Parallel& parallel) {
+    copy_block(to[0].base, data.get(), bytes, parallel);
+  };
+  step.add(std::move(task));
   step.issue(lowering_.next_tag++);
 }
 

@@ -15,6 +15,7 @@ struct Job {
   std::vector<Device*> local;            // devices of this rank
   comm::Transport* transport = nullptr;  // null in a job of one rank
   Queue* comm_queue = nullptr;
+  int few_ranks = 8;  // up to so many send small results from each to each
 
   int devices_per_rank() const { return static_cast<int>(local.size()); }
   int devices() const { return size * devices_per_rank(); }

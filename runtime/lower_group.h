@@ -14,6 +14,7 @@
 
 #include "partition/domain.h"
 #include "runtime/group.h"
+#include "runtime/node_rows.h"
 #include "runtime/step_builder.h"
 
 namespace tilewise {
@@ -32,7 +33,8 @@ class ProgramCache {
   std::unordered_map<uint64_t, std::vector<std::unique_ptr<Entry>>> entries_;
 };
 
-struct ReduceChain;  // lower_reduce.cpp
+struct ReduceChain;  // reduce_chain.h
+struct ReduceEnd;
 
 // What lowering needs of the engine.
 class Lowering {
@@ -106,10 +108,13 @@ class GroupLowering {
   void add_task(StepBuilder& step, const partition::Box& box, const std::shared_ptr<const Program>& form, int device);
   // lower_reduce.cpp
   void plan_reductions();
-  void add_reduction_outputs(StepTask* task, const partition::Box& box, int device);
+  bool joins_everywhere() const;
+  partition::Owners node_owners(const std::vector<int>& axes) const;
+  void add_reduction_outputs(StepTask* task, const partition::Box& box);
   void finish_reductions();
   StoreId reduce_parts(ReduceChain* chain, std::vector<int>* left, int cut, StoreId source);
   void write_result(const Reduced& r, const ReduceChain& chain, const std::vector<int>& left, StoreId source);
+  void write_everywhere(const std::vector<ReduceEnd>& ends);  // lower_everywhere.cpp
   Dims rounding() const;
 
   Lowering& l_;
@@ -133,6 +138,8 @@ class GroupLowering {
     int64_t weight = 1;                 // positions under a whole axis of it
   };
   std::vector<Stage> stages_;
+  NodeRows rows_;                       // of the nodes of first stages
+  bool in_order_ = false;               // nodes are joined over all ranks at once: joins_everywhere()
 };
 
 }  // namespace tilewise

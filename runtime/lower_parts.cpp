@@ -103,7 +103,7 @@ void GroupLowering::add_task(StepBuilder& step, const Box& box, const std::share
   }
   task.cost = static_cast<double>(box.count()) * static_cast<double>(form->code.size());
   task.run = std::move(run);
-  if (!reduced_.empty()) add_reduction_outputs(&task, box, device);
+  if (!reduced_.empty()) add_reduction_outputs(&task, box);
   if (!task.outputs.empty()) step.add(std::move(task));
 }
 

@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "runtime/lower_group.h"
-#include "runtime/reduce_stage.h"
+#include "runtime/reduce_chain.h"
 
 namespace tilewise {
 
@@ -24,29 +24,8 @@ using partition::View;
 
 namespace {
 
-// The nodes of an axis cut by `cuts`, and where each interval's begin.
-struct NodeTable {
-  std::vector<TreeNode> nodes;
-  std::vector<int64_t> first;  // by interval; one more at the end
-};
-
-NodeTable node_table(const Cuts& cuts, int64_t unit) {
-  NodeTable table;
-  for (int64_t i = 0; i < cuts.count(); ++i) {
-    table.first.push_back(static_cast<int64_t>(table.nodes.size()));
-    const auto interval = cuts.interval(i);
-    if (interval.empty()) continue;
-    for (const TreeNode& node : partition::tree_nodes(interval.lo, interval.hi, cuts.extent(), unit))
-      table.nodes.push_back(node);
-  }
-  table.first.push_back(static_cast<int64_t>(table.nodes.size()));
-  return table;
-}
-
 bool is_cut(const Cuts& cuts) {
-  for (int64_t i = 0; i < cuts.count(); ++i)
-    if (cuts.interval(i).size() == cuts.extent()) return false;
-  return cuts.extent() > 0;
+  return cuts.extent() > 0 && cuts.interval(cuts.find(0)).size() < cuts.extent();
 }
 
 Dims without(Dims dims, int axis) {
@@ -76,6 +55,42 @@ Dims GroupLowering::rounding() const {
   return multiples;
 }
 
+// Whether nodes are joined over all ranks at once (join_everywhere.h): small results that everybody gets, of parts that follow
+// each other in the order of the ranks. Among few ranks a message from each to each is sooner there.
+bool GroupLowering::joins_everywhere() const {
+  if (l_.job.size <= l_.job.few_ranks || everywhere_ || !parts_.grid().owned_in_order()) return false;
+  for (int k = 0; k < frame_.size(); ++k)
+    if (is_cut(parts_.grid().cuts(k)) && !(reduced_axes_ >> k & 1)) return false;
+  for (const Reduced& r : reduced_) {
+    const StoreState& result = l_.stores.get(r.store);
+    if (r.needed && (result.tiling ? !result.tiling->is_replicated() : result.count() >= l_.min_tile)) return false;
+  }
+  return true;
+}
+
+// Owners of a grid over some axes of the frame, the first of which may be cut in another way: those of the parts.
+partition::Owners GroupLowering::node_owners(const std::vector<int>& axes) const {
+  if (in_order_) return partition::Owners::cyclic(l_.job.devices());
+  const partition::Grid& grid = parts_.grid();
+  std::vector<int32_t> owners;
+  std::vector<int64_t> at(axes.size(), 0);
+  int64_t cells = 1;
+  for (int k : axes) cells *= grid.cuts(k).count();
+  for (int64_t cell = 0; cell < cells; ++cell) {
+    Dims point(frame_.size(), 0);
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const Cuts& cuts = grid.cuts(axes[i]);
+      point[axes[i]] = std::min(cuts.cut(at[i]), std::max<int64_t>(cuts.extent() - 1, 0));
+    }
+    owners.push_back(parts_.owner(grid.cell_at(point)));
+    for (int i = static_cast<int>(axes.size()) - 1; i >= 0; --i) {
+      if (++at[i] < grid.cuts(axes[i]).count()) break;
+      at[i] = 0;
+    }
+  }
+  return partition::Owners::listed(owners);
+}
+
 void GroupLowering::plan_reductions() {
   if (reduced_.empty()) return;
   const auto axes = stage_axes(reduced_axes_, frame_.size());
@@ -84,7 +99,8 @@ void GroupLowering::plan_reductions() {
   for (int axis : axes) cut_axes += is_cut(parts_.grid().cuts(axis));
   if (cut_axes > 1) parts_ = DomainPartition::by_count(frame_, l_.job.devices(), l_.min_tile, rounding());
   const int first = axes[0];
-  const NodeTable table = node_table(parts_.grid().cuts(first), unit_of(first, frame_.size()));
+  in_order_ = joins_everywhere();
+  rows_ = NodeRows(parts_.grid().cuts(first), unit_of(first, frame_.size()), in_order_);
 
   for (Reduced& r : reduced_) {
     stages_.emplace_back();
@@ -107,46 +123,29 @@ void GroupLowering::plan_reductions() {
       continue;
     }
     Dims shape = without(frame_, first);
-    shape.insert(0, static_cast<int64_t>(table.nodes.size()));
+    shape.insert(0, rows_.count());
     const int64_t bytes = state_bytes(program_.reductions[r.number], r.type);
     TilingPtr tiling;
     if (everywhere_) {
       tiling = Tiling::replicated(shape, static_cast<int32_t>(bytes));
     } else {
       // The frame's grid, with the reduced axis in front and cut where the nodes of each part begin.
-      std::vector<int64_t> inner(table.first.begin() + 1, table.first.end() - 1);
-      std::vector<Cuts> cuts{Cuts::at(shape[0], inner)};
+      std::vector<Cuts> cuts{rows_.cuts()};
       std::vector<int> order{first};
       for (int k = 0; k < frame_.size(); ++k)
         if (k != first) {
           cuts.push_back(parts_.grid().cuts(k));
           order.push_back(k);
         }
-      std::vector<int32_t> owners;
-      std::vector<int64_t> at(order.size(), 0);
-      for (int64_t cell = 0; cell < parts_.part_count(); ++cell) {
-        int64_t number = 0;  // of the part in the frame's own order
-        for (int k = 0; k < frame_.size(); ++k) {
-          const auto i = std::find(order.begin(), order.end(), k) - order.begin();
-          number = number * parts_.grid().cuts(k).count() + at[i];
-        }
-        owners.push_back(parts_.owner(number));
-        for (int i = static_cast<int>(order.size()) - 1; i >= 0; --i) {
-          if (++at[i] < parts_.grid().cuts(order[i]).count()) break;
-          at[i] = 0;
-        }
-      }
-      tiling = Tiling::from_cuts(static_cast<int32_t>(bytes), std::move(cuts), partition::Owners::listed(owners));
+      tiling = Tiling::from_cuts(static_cast<int32_t>(bytes), std::move(cuts), node_owners(order));
     }
     stage.nodes = l_.temporary(shape, bytes, std::move(tiling));
   }
 }
 
-void GroupLowering::add_reduction_outputs(StepTask* task, const Box& box, int device) {
-  (void)device;
+void GroupLowering::add_reduction_outputs(StepTask* task, const Box& box) {
   const int first = stage_axes(reduced_axes_, frame_.size())[0];
   const Cuts& cuts = parts_.grid().cuts(first);
-  const NodeTable table = node_table(cuts, unit_of(first, frame_.size()));
   task->run->reductions.resize(program_.reductions.size());
   for (size_t i = 0; i < reduced_.size(); ++i) {
     const Reduced& r = reduced_[i];
@@ -164,9 +163,9 @@ void GroupLowering::add_reduction_outputs(StepTask* task, const Box& box, int de
       task->outputs.push_back({r.store, view, region, false, true});
     } else {
       const StoreState& nodes = l_.stores.get(stage.nodes);
-      const int64_t interval = cuts.find(box.lo[first]);
-      region.lo.insert(0, table.first[interval]);
-      region.hi.insert(0, table.first[interval + 1]);
+      const auto rows = rows_.of(cuts.find(box.lo[first]));
+      region.lo.insert(0, rows.lo);
+      region.hi.insert(0, rows.hi);
       const View view =
           partition::dense_view(nodes.base_shape, DType::kVoid, static_cast<int32_t>(nodes.base_itemsize));
       task->outputs.push_back({stage.nodes, view, region, false, true});
@@ -175,43 +174,10 @@ void GroupLowering::add_reduction_outputs(StepTask* task, const Box& box, int de
   }
 }
 
-// What a later task does with states [nodes or 1][rest of the frame's box]: joins, then reduces axis after axis.
-struct ReduceChain {
-  Reduction reduction;
-  DType type;
-  int64_t weight;
-  Dims frame;                    // extents of the whole frame, by axis
-  std::vector<int> axes;         // of the box in memory order, behind the node axis
-  std::vector<TreeNode> nodes;   // to be joined first, of an axis of
-  int64_t extent = 1, unit = 1;
-};
-
-namespace {
-
-struct Work {
-  std::vector<char> states;
-  Dims shape;                    // by entry of ReduceChain::axes
-};
-
-// Reduces the axis whole.
-void reduce_whole(ReduceChain* chain, Work* work, int axis, Parallel& parallel) {
-  const auto at = static_cast<int>(std::find(chain->axes.begin(), chain->axes.end(), axis) - chain->axes.begin());
-  StateArray in{chain->reduction, chain->type, 1, work->shape[at], 1, chain->weight};
-  for (int i = 0; i < at; ++i) in.outer *= work->shape[i];
-  for (int i = at + 1; i < work->shape.size(); ++i) in.inner *= work->shape[i];
-  std::vector<char> out(in.outer * in.inner * in.bytes());
-  reduce_run_axis(in, 0, in.n, in.n, work->states.data(), out.data(), parallel);
-  chain->weight *= in.n;
-  work->states = std::move(out);
-  work->shape.erase(at);
-  chain->axes.erase(chain->axes.begin() + at);
-}
-
-}  // namespace
-
 void GroupLowering::finish_reductions() {
   const int rank = frame_.size();
   const auto axes = stage_axes(reduced_axes_, rank);
+  std::vector<ReduceEnd> ends;
   for (size_t i = 0; i < reduced_.size(); ++i) {
     const Reduced& r = reduced_[i];
     Stage& stage = stages_[i];
@@ -220,7 +186,7 @@ void GroupLowering::finish_reductions() {
     ReduceChain chain{program_.reductions[r.number], r.type, stage.weight, frame_, {}, {}, frame_[first], unit_of(first, rank)};
     for (int k = 0; k < rank; ++k)
       if (k != first) chain.axes.push_back(k);
-    chain.nodes = node_table(parts_.grid().cuts(first), chain.unit).nodes;
+    chain.nodes = rows_.nodes();
     std::vector<int> left(axes.begin() + 1, axes.end());
     StoreId source = stage.nodes;
 
@@ -231,9 +197,14 @@ void GroupLowering::finish_reductions() {
     if (cut >= 0 && !everywhere_) source = reduce_parts(&chain, &left, cut, source);
 
     // 3. Joining, the remaining axes, and the values.
+    if (in_order_) {
+      ends.push_back({static_cast<int>(i), chain, left, source, cut >= 0 ? axes[cut + 1] : first});
+      continue;
+    }
     write_result(r, chain, left, source);
     l_.drop_temporary(source);
   }
+  if (!ends.empty()) write_everywhere(ends);
 }
 
 // Each part reduces its own states over left[0 .. cut - 1] whole and left[cut] to nodes. Returns the store of those.
@@ -241,45 +212,36 @@ StoreId GroupLowering::reduce_parts(ReduceChain* given, std::vector<int>* left, 
   ReduceChain& chain = *given;
   const int axis = (*left)[cut];
   const Cuts& cuts = parts_.grid().cuts(axis);
-  const NodeTable table = node_table(cuts, partition::kRunUnit);
+  const NodeRows rows(cuts, partition::kRunUnit, in_order_);
   const StoreState& from = l_.stores.get(source);
   const auto bytes = static_cast<int32_t>(from.base_itemsize);
   const std::vector<int> whole(left->begin(), left->begin() + cut);
   std::vector<int> kept;
   for (int k : chain.axes)
     if (k != axis && std::find(whole.begin(), whole.end(), k) == whole.end()) kept.push_back(k);
-  Dims shape{static_cast<int64_t>(table.nodes.size())};
+  Dims shape{rows.count()};
   for (int k : kept) shape.push_back(frame_[k]);
   // Parts differ on the cut axis alone (other reduced axes are whole), or on kept axes too.
-  std::vector<Cuts> grid{Cuts::at(shape[0], std::vector<int64_t>(table.first.begin() + 1, table.first.end() - 1))};
-  for (int k : kept) grid.push_back(parts_.grid().cuts(k));
-  std::vector<int32_t> owners;
-  std::vector<int64_t> at(grid.size(), 0);
-  int64_t cells = 1;
-  for (const Cuts& c : grid) cells *= c.count();
-  for (int64_t cell = 0; cell < cells; ++cell) {
-    Dims point(frame_.size(), 0);
-    point[axis] = std::min(cuts.cut(at[0]), cuts.extent() - 1);
-    for (size_t g = 1; g < grid.size(); ++g)
-      point[kept[g - 1]] = std::min(grid[g].cut(at[g]), std::max<int64_t>(grid[g].extent() - 1, 0));
-    owners.push_back(parts_.owner(parts_.grid().cell_at(point)));
-    for (int g = static_cast<int>(grid.size()) - 1; g >= 0; --g) {
-      if (++at[g] < grid[g].count()) break;
-      at[g] = 0;
-    }
+  std::vector<Cuts> grid{rows.cuts()};
+  std::vector<int> order{axis};
+  for (int k : kept) {
+    grid.push_back(parts_.grid().cuts(k));
+    order.push_back(k);
   }
-  const StoreId target =
-      l_.temporary(shape, bytes, Tiling::from_cuts(bytes, std::move(grid), partition::Owners::listed(owners)));
+  const StoreId target = l_.temporary(shape, bytes, Tiling::from_cuts(bytes, std::move(grid), node_owners(order)));
 
   StepBuilder step(l_.job, l_.stores, l_.counters);
   const View from_view = partition::dense_view(from.base_shape, DType::kVoid, bytes);
   const View to_view = partition::dense_view(shape, DType::kVoid, bytes);
-  for (int64_t part = 0; part < parts_.part_count(); ++part) {
+  std::vector<int64_t> ours;
+  for (int d = 0; d < l_.job.devices_per_rank(); ++d)
+    for (int64_t part : parts_.parts_of(l_.job.first_device(l_.job.rank) + d)) ours.push_back(part);
+  for (int64_t part : ours) {
     const Box box = parts_.part_box(part);
-    if (box.empty() || l_.job.rank_of(parts_.owner(part)) != l_.job.rank) continue;
     StepTask task;
     task.device = parts_.owner(part);
-    Box in(Dims{0}, Dims{1}), out(Dims{table.first[cuts.find(box.lo[axis])]}, Dims{table.first[cuts.find(box.lo[axis]) + 1]});
+    const auto written = rows.of(cuts.find(box.lo[axis]));
+    Box in(Dims{0}, Dims{1}), out(Dims{written.lo}, Dims{written.hi});
     Dims extents;
     for (int k : chain.axes) {
       in.lo.push_back(box.lo[k]);
@@ -297,8 +259,8 @@ StoreId GroupLowering::reduce_parts(ReduceChain* given, std::vector<int>* left, 
     task.body = [chain, whole, axis, interval, extents, extent = frame_[axis], bytes](
                     std::span<const Bound> ins, std::span<const Bound> outs, Parallel& parallel) {
       ReduceChain c = chain;
-      Work work{std::vector<char>(ins[0].base, ins[0].base + count_of(extents) * bytes), extents};
-      for (int k : whole) reduce_whole(&c, &work, k, parallel);
+      ReduceWork work{std::vector<char>(ins[0].base, ins[0].base + count_of(extents) * bytes), extents};
+      for (int k : whole) c.reduce_whole(&work, k, parallel);
       const auto place = static_cast<int>(std::find(c.axes.begin(), c.axes.end(), axis) - c.axes.begin());
       StateArray array{c.reduction, c.type, 1, work.shape[place], 1, c.weight};
       for (int i = 0; i < place; ++i) array.outer *= work.shape[i];
@@ -312,7 +274,7 @@ StoreId GroupLowering::reduce_parts(ReduceChain* given, std::vector<int>* left, 
   for (int k : whole) chain.weight *= frame_[k];
   chain.weight *= frame_[axis];
   chain.axes = kept;
-  chain.nodes = table.nodes;
+  chain.nodes = rows.nodes();
   chain.extent = frame_[axis];
   chain.unit = partition::kRunUnit;
   left->erase(left->begin(), left->begin() + cut + 1);
@@ -359,25 +321,34 @@ void GroupLowering::write_result(const Reduced& r, const ReduceChain& chain, con
     task.cost = static_cast<double>(in.count()) * 4;
     task.body = [chain, left, extents, bytes](std::span<const Bound> ins, std::span<const Bound> outs,
                                               Parallel& parallel) {
-      ReduceChain c = chain;
       const int64_t row = count_of(extents);
-      const auto nodes = static_cast<int64_t>(c.nodes.size());
-      Work work{std::vector<char>(ins[0].base, ins[0].base + nodes * row * bytes), extents};
-      StateArray array{c.reduction, c.type, 1, row, 1, c.weight};
-      if (nodes > 1) {
-        array.weight = c.weight / c.extent;  // of one position of the joined axis
-        join_nodes(array, c.nodes, c.extent, c.unit, work.states.data());
-      }
-      work.states.resize(row * bytes);
-      for (int k : left) reduce_whole(&c, &work, k, parallel);
-      finish_states(c.reduction, c.type, work.states.data(), outs[0].base, count_of(work.shape));
+      const auto nodes = static_cast<int64_t>(chain.nodes.size());
+      std::vector<char> states(ins[0].base, ins[0].base + nodes * row * bytes);
+      if (nodes > 1) join_nodes(chain.joined(row), chain.nodes, chain.extent, chain.unit, states.data());
+      states.resize(row * bytes);
+      finish_chain(chain, left, {std::move(states), extents}, outs[0].base, parallel);
     };
     step.add(std::move(task));
   };
   if (shared) {
     for (int rank = 0; rank < l_.job.size; ++rank) add(Box::of(view.shape), l_.job.first_device(rank));
   } else {
-    for (int64_t part = 0; part < targets.part_count(); ++part)
+    // Ours, and those that read nodes of ours.
+    std::vector<int64_t> parts;
+    auto add_all = [&](const std::vector<int64_t>& more) { parts.insert(parts.end(), more.begin(), more.end()); };
+    for (int d = 0; d < l_.job.devices_per_rank(); ++d) add_all(targets.parts_of(l_.job.first_device(l_.job.rank) + d));
+    for (const Instance& nodes : from.instances) {
+      Box box(Dims{}, Dims{});
+      for (int k : kept) {
+        const auto axis = 1 + static_cast<int>(std::find(chain.axes.begin(), chain.axes.end(), k) - chain.axes.begin());
+        box.lo.push_back(nodes.place.box.lo[axis]);
+        box.hi.push_back(nodes.place.box.hi[axis]);
+      }
+      add_all(targets.parts_overlapping(box));
+    }
+    std::sort(parts.begin(), parts.end());
+    parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+    for (int64_t part : parts)
       if (const Box box = targets.part_box(part); !box.empty()) add(box, targets.owner(part));
   }
   step.issue(l_.next_tag++);

@@ -130,7 +130,6 @@ void StepBuilder::bind_input(const StepTask& task, const TaskOperand& operand, P
       fetches_.push_back(std::move(copy));
       return;
     }
-    if (!device && owner_rank != job_.rank) return;
     const auto pieces = partition::pieces(part.view, part.region, box);
     if (pieces.empty()) return;  // no message: the other side does not count this tile either
     Message& message = device ? receive_[owner_rank] : send_[job_.rank_of(task.device)];
@@ -156,6 +155,10 @@ void StepBuilder::bind_input(const StepTask& task, const TaskOperand& operand, P
     return;
   }
   const Box footprint = partition::footprint(part.view, part.region, tiling.form());
+  if (!device) {  // another rank's task: only what lies here counts
+    for (Instance* here : in_order(store, footprint)) from_tile(here->place, job_.rank, here);
+    return;
+  }
   for (int64_t tile : tiling.tiles_overlapping(footprint)) {
     const int owner = tiling.owner(tile);
     const int owner_rank = job_.rank_of(owner);
@@ -166,6 +169,15 @@ void StepBuilder::bind_input(const StepTask& task, const TaskOperand& operand, P
     if (owner_rank == job_.rank && !here) continue;  // an empty tile
     from_tile(here ? here->place : InstanceBox(tiling.form(), tiling.tile_box(tile)), owner_rank, here);
   }
+}
+
+// Our tiles that meet the box, in the order in which other ranks list them.
+std::vector<Instance*> StepBuilder::in_order(StoreState& store, const Box& box) {
+  std::vector<Instance*> found;
+  for (Instance& instance : store.instances)
+    if (!partition::intersect(instance.place.box, box).empty()) found.push_back(&instance);
+  std::sort(found.begin(), found.end(), [](const Instance* a, const Instance* b) { return a->tile < b->tile; });
+  return found;
 }
 
 Instance* StepBuilder::instance_for_write(StoreState& store, Instance* instance) {
@@ -210,9 +222,14 @@ void StepBuilder::scatter(const StepTask& task, const TaskOperand& operand, cons
       if (place || rank == job_.rank) deliver(task, operand, place, rank == job_.rank ? mine(0) : nullptr, rank, box);
     return;
   }
-  for (int64_t tile : tiling.tiles_overlapping(partition::footprint(operand.view, operand.region, tiling.form()))) {
+  const Box footprint = partition::footprint(operand.view, operand.region, tiling.form());
+  if (!place) {
+    for (Instance* here : in_order(store, footprint))
+      deliver(task, operand, nullptr, instance_for_write(store, here), job_.rank, here->place);
+    return;
+  }
+  for (int64_t tile : tiling.tiles_overlapping(footprint)) {
     const int rank = job_.rank_of(tiling.owner(tile));
-    if (!place && rank != job_.rank) continue;
     deliver(task, operand, place, rank == job_.rank ? mine(tile) : nullptr, rank,
             InstanceBox(tiling.form(), tiling.tile_box(tile)));
   }

@@ -101,6 +101,7 @@ class StepBuilder {
   void make_second_instances();
   std::optional<partition::Box> written_box(const TaskOperand& out, const partition::InstanceBox& place);
   void end_swaps();
+  static std::vector<Instance*> in_order(StoreState& store, const partition::Box& box);
   Instance* instance_for_write(StoreState& store, Instance* instance);
   void written(Instance& instance, Event event);
 

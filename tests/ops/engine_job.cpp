@@ -14,7 +14,7 @@ constexpr int kDevices = 8;
 
 }  // namespace
 
-EngineJob::EngineJob(int ranks, int devices_per_rank, int64_t min_tile) {
+EngineJob::EngineJob(int ranks, int devices_per_rank, int64_t min_tile, int few_ranks) {
   ops::install();
   static Machine& all = make_machine("cpu:" + std::to_string(kDevices), 0, 1);
   if (ranks > 1) transports_ = comm::make_local(ranks);
@@ -22,6 +22,7 @@ EngineJob::EngineJob(int ranks, int devices_per_rank, int64_t min_tile) {
     Job job;
     job.rank = r;
     job.size = ranks;
+    job.few_ranks = few_ranks;
     for (int d = 0; d < devices_per_rank; ++d) job.local.push_back(all.devices()[r * devices_per_rank + d]);
     if (ranks > 1) {
       job.transport = transports_[r].get();

@@ -20,7 +20,8 @@ struct Value {
 
 class EngineJob {
  public:
-  EngineJob(int ranks, int devices_per_rank, int64_t min_tile);
+  // few_ranks: as Job's.
+  EngineJob(int ranks, int devices_per_rank, int64_t min_tile, int few_ranks = 8);
   ~EngineJob();
 
   Value host(const std::vector<double>& values, const Dims& shape);

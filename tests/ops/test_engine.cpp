@@ -15,8 +15,11 @@ namespace op = ops::op;
 struct Layout {
   int ranks, devices;
   int64_t min_tile;
+  int few_ranks = 8;
 };
-const Layout kLayouts[] = {{1, 1, 1}, {1, 1, 1000}, {1, 2, 1}, {1, 3, 1}, {1, 7, 1}, {2, 1, 1}, {3, 1, 1}, {2, 2, 1}, {4, 2, 1}, {2, 1, 64}};
+const Layout kLayouts[] = {{1, 1, 1}, {1, 1, 1000}, {1, 2, 1}, {1, 3, 1}, {1, 7, 1}, {2, 1, 1}, {3, 1, 1}, {2, 2, 1}, {4, 2, 1}, {2, 1, 64},
+                           // nodes of reductions joined over all ranks in rounds, as among many ranks
+                           {2, 1, 64, 1}, {3, 2, 64, 1}, {5, 1, 64, 1}, {7, 1, 64, 1}, {8, 1, 64, 1}, {2, 4, 64, 1}};
 
 // Runs the program in every layout and returns the values of the first; all must have equal bits.
 template <class Program>
@@ -25,7 +28,7 @@ std::vector<double> everywhere(const Program& program) {
   for (const Layout& layout : kLayouts) {
     SCOPED_TRACE(::testing::Message() << layout.ranks << " ranks x " << layout.devices << " devices, least tile "
                                       << layout.min_tile);
-    EngineJob job(layout.ranks, layout.devices, layout.min_tile);
+    EngineJob job(layout.ranks, layout.devices, layout.min_tile, layout.few_ranks);
     const std::vector<double> values = program(job);
     if (first.empty()) first = values;
     EXPECT_EQ(values.size(), first.size());
@@ -150,7 +153,7 @@ double plain_sum(const std::vector<double>& x) {
 }
 
 TEST(Engine, SumsHaveTheSameBitsForAnyCut) {
-  for (int64_t n : {1, 5, 127, 129, 4096, 4097, 20000}) {
+  for (int64_t n : {1, 5, 127, 129, 4096, 4097, 20000, 200001}) {
     const auto x = noise(n);
     const auto got = everywhere([&](EngineJob& job) {
       const Value a = job.host(x, {n});
