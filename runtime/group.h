@@ -83,7 +83,7 @@ class Group {
   bool phases = false;            // it is used so: the axis must stay whole in each part
   // Pairs (outer, inner) of frame axes that the fixed tree takes as one: every operand must step over them as one.
   std::vector<std::pair<int, int>> merged;
-  std::vector<StoreState*> named;  // one entry for each time a record names a store
+  std::vector<StoreState*> named;  // one entry for each time a store is named
   uint32_t line = 0;              // of the first record
   uint8_t watch = 0;              // FpKind bits asked for; the same for all records of the group
   std::vector<std::pair<Opcode, uint32_t>> op_lines;  // which Python line brought which operation, for warnings

@@ -19,6 +19,7 @@ bool Group::join_plain(const PlainOperation& operation, StoreState* const* in, u
   if (std::max(program.code.size() + more, values.size()) > kGroupInstructions) return false;
 
   const Mark before = mark();
+  const size_t named_before = named.size();
   uint16_t number[3];
   for (int k = 0; k < operation.arrays; ++k) {
     StoreState& store = *in[k];
@@ -33,9 +34,12 @@ bool Group::join_plain(const PlainOperation& operation, StoreState* const* in, u
     const uint16_t place = frame_view(view.offset, view.dtype, view.itemsize, view.strides);
     if (resolve(store.id, place, 0, &number[k])) {
       undo(before);
+      for (; named.size() > named_before; named.pop_back()) --named.back()->open;
       in[0]->plain_group = 0;  // what was kept with the other operand is gone
       return false;
     }
+    named.push_back(&store);  // once is enough: a store whose value is kept has been named
+    ++store.open;
     store.plain_group = serial;
     store.plain_view = place;
     store.plain_value = number[k];

@@ -46,10 +46,6 @@ bool Window::join_plain(const PlainOperation& operation, const StoreId* in, Stor
   if (!group.join_plain(operation, operands, line, watch)) return false;
   const View& shape_of = operation.in[0]->view;
   group.write_plain(operation, stores_.create(out, shape_of.shape, operation.itemsize, line));
-  for (int k = 0; k < operation.arrays; ++k) {
-    group.named.push_back(operands[k]);
-    ++operands[k]->open;
-  }
   dump(Stage::kFuse, [&] { return str("group ", group.serial, ": record ", group.records, " joins"); });
   return true;
 }
