@@ -39,15 +39,17 @@ void Group::open(uint64_t number, const Record& first) {
   op_lines.clear();
   records = 0;
   written_ = read_ = 0;
+  maker_.reset();
   const Ref& shape_of = first.kind == RecordKind::kReduce ? first.inputs[0] : first.outputs[0];
   domain = shape_of.view.shape;
+  large_ = count_of(domain) >= kWorthMoving;
   boxes.push_back(Box::of(domain));
   watch = first.watch;
 }
 
 Group::Mark Group::mark() const {
   return {program.code.size(), params.size(), program.accesses.size(), guards.size(), loads.size(), swaps.size(),
-          views.size(), boxes.size(), phases};
+          views.size(), boxes.size(), values.size(), phases};
 }
 
 void Group::undo(const Mark& mark) {
@@ -63,6 +65,7 @@ void Group::undo(const Mark& mark) {
   swaps.resize(mark.swaps);
   views.resize(mark.views);
   boxes.resize(mark.boxes);
+  values.resize(mark.values);
   phases = mark.phases;
 }
 
@@ -453,6 +456,29 @@ const char* Group::join_reduce(const Record& record) {
   return nullptr;
 }
 
+void Group::keep_if_maker(const Record& record, const Mark& before) {
+  maker_.reset();
+  if (records == 0 || record.kind != RecordKind::kElementwise || record.births.size() != 1 || record.outputs.size() != 1 ||
+      values.size() != before.values + 1 || values.back().box != 0 || !large_)
+    return;
+  maker_ = std::make_unique<Record>(record);
+  before_maker_ = before;
+}
+
+const Record* Group::last_made_for(const Record& next) const {
+  if (!maker_) return nullptr;
+  for (const Ref& out : next.outputs)
+    if (out.store == maker_->outputs[0].store) return maker_.get();
+  return nullptr;
+}
+
+void Group::take_last_back() {
+  undo(before_maker_);
+  --records;
+  if (watch) op_lines.resize(op_lines.size() - maker_->code.size());
+  maker_.reset();
+}
+
 const char* Group::join(const Record& record, StoreTable& stores) {
   const int more = static_cast<int>(record.inputs.size()) + record.params.size() + record.code.size() + 2;
   // Statements without instructions (copies) are bounded too: each is looked through when the next one joins.
@@ -466,6 +492,7 @@ const char* Group::join(const Record& record, StoreTable& stores) {
     TW_CHECK(records > 0, "a record alone does not join: ", why);
     return why;
   }
+  keep_if_maker(record, before);
   if (records++ == 0) line = record.line;
   if (watch) {
     for (const Instr& instr : record.code) op_lines.push_back({instr.op, record.line});

@@ -10,6 +10,7 @@
 // second instance that replaces the first (`swaps`).
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ namespace tilewise {
 // Limits at which a group closes.
 inline constexpr int kGroupInstructions = 160;
 inline constexpr int kGroupGuards = 32;
+inline constexpr int64_t kWorthMoving = 4096;         // elements of a result that a later group had better make itself
 inline constexpr int64_t kPhaseRowBytes = 128 << 10;  // of a row whose reduction is used in the same pass
 
 // Views and boxes are named by their place in the group's lists: most operands of a group share one, and the same
@@ -67,6 +69,11 @@ class Group {
   bool writes(StoreId store) const;
   bool reads(StoreId store) const;
 
+  // The last record, if it only made a store that `next` writes to, and can leave the group; else null. A group that
+  // begins with it stores its result once, not twice.
+  const Record* last_made_for(const Record& next) const;
+  void take_last_back();
+
   uint64_t serial = 0;
   Dims domain;
   std::vector<partition::View> views;  // of operands, in frame coordinates: all of the domain's shape
@@ -91,11 +98,12 @@ class Group {
 
  private:
   struct Mark {  // sizes to fall back to
-    size_t code, params, accesses, guards, loads, swaps, views, boxes;
-    bool phases;
+    size_t code = 0, params = 0, accesses = 0, guards = 0, loads = 0, swaps = 0, views = 0, boxes = 0, values = 0;
+    bool phases = false;
   };
   Mark mark() const;
   void undo(const Mark& mark);
+  void keep_if_maker(const Record& record, const Mark& before);
   const char* join_elementwise(const Record& record, StoreTable& stores);
   const char* join_reduce(const Record& record);
   std::optional<Dims> align(const Record& record) const;
@@ -116,6 +124,9 @@ class Group {
   uint16_t constant(const Scalar& value);
   uint16_t recent_params_[4] = {kNone, kNone, kNone, kNone};  // values of plain operations' constants
   uint16_t plain_result_ = 0;     // value of the plain operation that has just joined
+  bool large_ = false;
+  std::unique_ptr<Record> maker_;  // the last record, if it made one store over the whole domain and did nothing else
+  Mark before_maker_;
 };
 
 }  // namespace tilewise

@@ -14,6 +14,7 @@ using partition::View;
 
 bool Group::join_plain(const PlainOperation& operation, StoreState* const* in, uint32_t line, uint8_t watching) {
   if (watching != watch || phases || !merged.empty() || records == 0) return false;
+  if (large_) return false;  // a record may move to another group; its cost is nothing there
   if (!(operation.in[0]->view.shape == domain)) return false;
   const size_t more = static_cast<size_t>(operation.arrays + operation.has_constant + 3);
   if (std::max(program.code.size() + more, values.size()) > kGroupInstructions) return false;

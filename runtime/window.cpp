@@ -29,8 +29,13 @@ void Window::add(const Record& record) {
     dump(Stage::kFuse, [&] { return str("group ", group.serial, ": no: ", why); });
     if (group.conflicts(record)) break;
   }
+  auto begun = begin_with_maker(record);
   if (groups_.size() >= kOpenGroups) issue_front();
-  groups_.push_back(spare_ ? std::move(spare_) : std::make_unique<Group>());
+  if (begun) {
+    groups_.push_back(std::move(begun));
+    return;
+  }
+  groups_.push_back(new_group());
   Group& group = *groups_.back();
   group.open(++serial_, record);
   group.join(record, stores_);
@@ -48,6 +53,33 @@ bool Window::join_plain(const PlainOperation& operation, const StoreId* in, Stor
   group.write_plain(operation, stores_.create(out, shape_of.shape, operation.itemsize, line));
   dump(Stage::kFuse, [&] { return str("group ", group.serial, ": record ", group.records, " joins"); });
   return true;
+}
+
+std::unique_ptr<Group> Window::new_group() { return spare_ ? std::move(spare_) : std::make_unique<Group>(); }
+
+// r = 4 * v; r[1:] -= v[:-1]: where v is another group's result, the first statement joined that group and the second may
+// not. Then the first leaves it, and both begin a group, in which r is written once.
+std::unique_ptr<Group> Window::begin_with_maker(const Record& record) {
+  if (groups_.empty()) return nullptr;
+  Group& newest = *groups_.back();
+  const Record* maker = newest.last_made_for(record);
+  if (!maker) return nullptr;
+  auto group = new_group();
+  group->open(serial_ + 1, *maker);
+  if (group->join(*maker, stores_) || group->join(record, stores_)) {
+    spare_ = std::move(group);
+    return nullptr;
+  }
+  ++serial_;
+  const size_t names = maker->inputs.size() + maker->outputs.size();  // counted as open already: they change groups
+  group->named.assign(newest.named.end() - static_cast<std::ptrdiff_t>(names), newest.named.end());
+  newest.named.resize(newest.named.size() - names);
+  newest.take_last_back();
+  note(*group, record);
+  dump(Stage::kFuse, [&] {
+    return str("group ", group->serial, ": opened over ", group->domain, " with the last record of group ", newest.serial);
+  });
+  return group;
 }
 
 void Window::issue_front() {

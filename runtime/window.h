@@ -32,6 +32,8 @@ class Window {
  private:
   void issue_front();
   void note(Group& group, const Record& record);
+  std::unique_ptr<Group> new_group();
+  std::unique_ptr<Group> begin_with_maker(const Record& record);
 
   StoreTable& stores_;
   std::function<void(Group&)> issue_;
