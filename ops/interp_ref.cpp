@@ -30,7 +30,10 @@ class Run {
     if (count_of(launch_.extents) == 0) return;
     Dims at(rank_);
     do {
-      for (int i = 0; i < static_cast<int>(program_.code.size()); ++i) step(i, at);
+      for (int i = 0; i < static_cast<int>(program_.code.size()); ++i) {
+        if (program_.code[i].op == kReduce) reduce_row(i);
+        else for_each_run(i, at, [&](int64_t x, int64_t count) { step(i, at, x, count); });
+      }
     } while (next_row(at));
     for (int i = 0; i < static_cast<int>(program_.code.size()); ++i)
       if (program_.code[i].op == kReduce) reduce_box(i);
@@ -51,59 +54,87 @@ class Run {
     return false;
   }
 
-  char* address(int access, const Dims& at) const {
+  // Whether a guard holds at place x of the row.
+  bool holds(int guard, Dims at, int64_t x) const {
+    if (rank_) at[rank_ - 1] = x;
+    return launch_.guards[guard].contains(at);
+  }
+
+  // The parts of the row in which the instruction has a value, cut so that each merge takes one side.
+  template <class F>
+  void for_each_run(int i, const Dims& at, const F& f) const {
+    const int guard = program_.guard[i];
+    if (program_.guard_count == 0) return f(0, row_);
+    const auto place = [&](int64_t x) {  // 0: no value; else which side
+      if (guard > 0 && !holds(guard - 1, at, x)) return 0;
+      return program_.code[i].op == kMerge && holds(program_.code[i].c, at, x) ? 2 : 1;
+    };
+    for (int64_t x = 0; x < row_;) {
+      int64_t end = x + 1;
+      while (end < row_ && place(end) == place(x)) ++end;
+      if (place(x)) f(x, end - x);
+      x = end;
+    }
+  }
+
+  char* address(int access, const Dims& at, int64_t x) const {
     const Operand& operand = launch_.operands[access];
     char* p = operand.base;
-    for (int k = 0; k < rank_; ++k) p += at[k] * operand.strides[k];
+    for (int k = 0; k < rank_; ++k) p += (k == rank_ - 1 ? x : at[k]) * operand.strides[k];
     return p;
   }
   int64_t row_stride(int access) const { return rank_ ? launch_.operands[access].strides.back() : 0; }
   uint8_t* flags(int i) const { return launch_.fp_flags ? launch_.fp_flags + i : nullptr; }
 
-  void step(int i, const Dims& at) {
+  char* element(uint16_t value, int64_t x) { return value_[value].data() + x * size_of(value); }
+
+  void step(int i, const Dims& at, int64_t x, int64_t count) {
     const Instr& in = program_.code[i];
-    char* out = value_[i].data();
+    char* out = in.op == kStore ? nullptr : element(static_cast<uint16_t>(i), x);
     switch (in.op) {
-      case kLoad: return load(in.a, at, out);
-      case kParam: return fill(out, launch_.params[in.a].bytes, itemsize(program_.type[i]));
-      case kIndex: return index(in.a, at, out);
+      case kLoad: return load(in.a, at, x, count, out);
+      case kParam: return fill(out, launch_.params[in.a].bytes, count, itemsize(program_.type[i]));
+      case kIndex: return index(in.a, at, x, count, out);
       case kCast: {
-        const void* operands[3] = {value_[in.a].data()};
-        return ref::find_cast(in.dtype, program_.type[i])(operands, out, row_, flags(i));
+        const void* operands[3] = {element(in.a, x)};
+        return ref::find_cast(in.dtype, program_.type[i])(operands, out, count, flags(i));
       }
-      case kStore: return store(in.b, at, value_[in.a].data());
-      case kReduce: return reduce_row(i);
-      case kMerge: TW_CHECK(false, "a merge in a program without guards");
+      case kStore: return store(in.b, at, x, count, element(in.a, x));
+      case kMerge: {
+        const uint16_t side = holds(in.c, at, x) ? in.a : in.b;
+        std::memcpy(out, element(side, x), count * size_of(i));
+        return;
+      }
       default: break;
     }
     const void* operands[3] = {};
     const uint16_t names[3] = {in.a, in.b, in.c};
-    for (int k = 0; k < op_info(in.op).arity; ++k) operands[k] = value_[names[k]].data();
+    for (int k = 0; k < op_info(in.op).arity; ++k) operands[k] = element(names[k], x);
     const ref::Loop loop = ref::find_loop(in.op, in.dtype);
     TW_CHECK(loop, "no loop of ", op_info(in.op).name, " for ", name(in.dtype));
-    loop(operands, out, row_, flags(i));
+    loop(operands, out, count, flags(i));
   }
 
-  void load(int access, const Dims& at, char* out) const {
-    const char* from = address(access, at);
+  void load(int access, const Dims& at, int64_t x, int64_t count, char* out) const {
+    const char* from = address(access, at, x);
     const int64_t size = program_.accesses[access].itemsize, stride = row_stride(access);
-    for (int64_t x = 0; x < row_; ++x) std::memcpy(out + x * size, from + x * stride, size);
+    for (int64_t j = 0; j < count; ++j) std::memcpy(out + j * size, from + j * stride, size);
   }
 
-  void store(int access, const Dims& at, const char* from) const {
-    char* to = address(access, at);
+  void store(int access, const Dims& at, int64_t x, int64_t count, const char* from) const {
+    char* to = address(access, at, x);
     const int64_t size = program_.accesses[access].itemsize, stride = row_stride(access);
-    for (int64_t x = 0; x < row_; ++x) std::memcpy(to + x * stride, from + x * size, size);
+    for (int64_t j = 0; j < count; ++j) std::memcpy(to + j * stride, from + j * size, size);
   }
 
-  void fill(char* out, const void* bytes, int64_t size) const {
-    for (int64_t x = 0; x < row_; ++x) std::memcpy(out + x * size, bytes, size);
+  void fill(char* out, const void* bytes, int64_t count, int64_t size) const {
+    for (int64_t j = 0; j < count; ++j) std::memcpy(out + j * size, bytes, size);
   }
 
-  void index(int axis, const Dims& at, char* out) const {
-    for (int64_t x = 0; x < row_; ++x) {
-      const int64_t place = launch_.origin[axis] + (axis == rank_ - 1 ? x : at[axis]);
-      std::memcpy(out + x * 8, &place, 8);
+  void index(int axis, const Dims& at, int64_t x, int64_t count, char* out) const {
+    for (int64_t j = 0; j < count; ++j) {
+      const int64_t place = launch_.origin[axis] + (axis == rank_ - 1 ? x + j : at[axis]);
+      std::memcpy(out + j * 8, &place, 8);
     }
   }
 
@@ -122,7 +153,7 @@ class Run {
     const auto root = partition::tree_nodes(0, row_, row_, partition::kLaneUnit);
     Buffer state(state_bytes(reduction, in.dtype));
     ref::reduce_node(reduction, in.dtype, line, root.front(), state.data(), flags(i));
-    fill(value_[i].data(), ref::reduced_value(reduction, in.dtype, state.data()), itemsize(program_.type[i]));
+    fill(value_[i].data(), ref::reduced_value(reduction, in.dtype, state.data()), row_, itemsize(program_.type[i]));
   }
 
   bool used_later(int i) const {

@@ -402,6 +402,21 @@ std::vector<std::pair<int, int>> merged_axes(const Record& record, const SmallVe
 
 }  // namespace
 
+// Guards cut rows, which does not pay for short ones.
+bool Group::short_rows(const SmallVec<int, 6>& order) const {
+  int64_t row = 1;
+  for (int axis : order)
+    if (domain[axis] > 1) row = domain[axis];
+  return row < kGuardedRow && count_of(domain) / row > kGuardedRows;
+}
+
+bool Group::guards_cut(const std::vector<std::pair<int, int>>& pairs) const {
+  for (uint16_t guard : guards)
+    for (auto [outer, inner] : pairs)
+      if (boxes[guard].extent(outer) != domain[outer] || boxes[guard].extent(inner) != domain[inner]) return true;
+  return false;
+}
+
 const char* Group::join_reduce(const Record& record) {
   const Ref& in = record.inputs[0];
   if (in.view.shape != domain) return "another domain";
@@ -410,8 +425,14 @@ const char* Group::join_reduce(const Record& record) {
     if (program.reductions[program.code[r.value].b].axes != record.reduction.axes) return "reduces other axes";
     if (!(reduce_order == order)) return "reduces in another order of memory";
   }
-  if (!guards.empty()) return "a reduction of values made in parts";
   auto pairs = merged_axes(record, order);
+  if (!guards.empty()) {
+    if (short_rows(order)) return "a reduction of many short rows made in parts";
+    if (guards_cut(pairs)) {
+      if (!exact(record)) return "guards cut axes that the reduction merges";
+      pairs.clear();  // as well
+    }
+  }
   if (!reductions.empty() && pairs != merged) return "merges other axes";
   const auto before = std::exchange(merged, pairs);
   auto refuse = [&](const char* why) {
@@ -434,7 +455,7 @@ const char* Group::join_reduce(const Record& record) {
   int innermost = -1;
   for (int axis : order)
     if (domain[axis] > 1) innermost = axis;
-  if (innermost >= 0) {
+  if (innermost >= 0 && guards.empty()) {
     uint64_t long_axes = 0;
     for (int k = 0; k < domain.size(); ++k)
       if (domain[k] > 1) long_axes |= uint64_t{1} << k;

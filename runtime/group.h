@@ -25,6 +25,7 @@ namespace tilewise {
 // Limits at which a group closes.
 inline constexpr int kGroupInstructions = 160;
 inline constexpr int kGroupGuards = 32;
+inline constexpr int64_t kGuardedRow = 256, kGuardedRows = 64;  // many rows shorter than this are better not cut by guards
 inline constexpr int64_t kWorthMoving = 4096;         // elements of a result that a later group had better make itself
 inline constexpr int64_t kPhaseRowBytes = 128 << 10;  // of a row whose reduction is used in the same pass
 
@@ -118,6 +119,8 @@ class Group {
   void write(StoreId store, uint16_t view, uint16_t box, uint16_t value, bool fresh);
   uint8_t guard_of(uint16_t box);
   bool merges(const partition::View& view) const;
+  bool short_rows(const SmallVec<int, 6>& order) const;
+  bool guards_cut(const std::vector<std::pair<int, int>>& pairs) const;
   // Whether the group may write, or read, the store: no for certain, or perhaps.
   static uint64_t mark_of(StoreId store) { return uint64_t{1} << (store & 63); }
   uint64_t written_ = 0, read_ = 0;

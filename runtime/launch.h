@@ -9,11 +9,15 @@
 // the frame, runs otherwise (the fixed tree, partition/tree.h). The state of each node of the tree that this box
 // owns is written to `nodes`, dense: [node][the box's other axes in order]. Later stages are launches of their own,
 // over those nodes combined. A reduction whose value is used inside the program has its whole axis in the box.
+//
+// Guards. An instruction with a guard runs in that guard's box only; elsewhere it has no value, and its operand or output
+// may not exist there. So the base of such an access is where the box's corner would be, perhaps outside the array.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 
+#include "partition/box.h"
 #include "runtime/base/dims.h"
 #include "runtime/program.h"
 
@@ -35,10 +39,11 @@ struct ReduceTarget {
 enum FpKind : uint8_t { kFpDivide = 1, kFpOverflow = 2, kFpUnderflow = 4, kFpInvalid = 8, kFpValueError = 16 };
 
 struct Launch {
-  const Program* program = nullptr;  // without guards
+  const Program* program = nullptr;
   Dims extents;                      // of the box
   Dims origin;                       // the box's corner in frame coordinates, for kIndex
   const Operand* operands = nullptr;      // one an access
+  const partition::Box* guards = nullptr;  // one a guard of the program, relative to the box; any may be empty
   const Scalar* params = nullptr;         // one a parameter, already of the parameter's type
   ReduceTarget* reductions = nullptr;     // one a reduction
   uint8_t* fp_flags = nullptr;            // one byte an instruction (FpKind bits, OR-ed in); null: nobody asks

@@ -12,7 +12,7 @@ using partition::Tiling;
 using partition::TilingPtr;
 using partition::View;
 
-std::shared_ptr<const Program> ProgramCache::get(const Program& program, uint64_t active) {
+std::shared_ptr<const Program> ProgramCache::get(const Program& program, uint64_t active, uint64_t partly) {
   auto& bucket = entries_[program.key()];
   Entry* entry = nullptr;
   for (auto& candidate : bucket)
@@ -22,12 +22,12 @@ std::shared_ptr<const Program> ProgramCache::get(const Program& program, uint64_
     entry = bucket.back().get();
     dump(tilewise::Stage::kProgram, [&] { return "new program\n" + print(program); });
   }
-  auto& form = entry->forms[active];
+  auto& form = entry->forms[{active, partly}];
   if (form) {
     hits += 1;
   } else {
     misses += 1;
-    form = std::make_shared<const Program>(specialize(program, active));
+    form = std::make_shared<const Program>(specialize(program, active, partly));
   }
   return form;
 }
@@ -363,11 +363,11 @@ void GroupLowering::issue() {
       return !l_.stores.get(in.store).tiling->is_replicated();
     });
     for (int rank = 0; rank < l_.job.size; ++rank)
-      if (rank == l_.job.rank || fetches) add_elementwise(step, Box::of(frame_), l_.job.first_device(rank));
+      if (rank == l_.job.rank || fetches) add_part(step, Box::of(frame_), l_.job.first_device(rank));
   } else {
     for (int64_t part : relevant_parts()) {
       const Box box = parts_.part_box(part);
-      if (!box.empty()) add_elementwise(step, box, parts_.owner(part));
+      if (!box.empty()) add_part(step, box, parts_.owner(part));
     }
   }
   step.issue(l_.next_tag++);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -22,13 +23,14 @@ namespace tilewise {
 // Programs by content, with their forms for each set of guards. Shared, so that interpreters can cache by address or key.
 class ProgramCache {
  public:
-  std::shared_ptr<const Program> get(const Program& program, uint64_t active);
+  // For a box in which the guards of `active` hold everywhere, those of `partly` in places.
+  std::shared_ptr<const Program> get(const Program& program, uint64_t active, uint64_t partly);
   double hits = 0, misses = 0;
 
  private:
   struct Entry {
     Program program;
-    std::unordered_map<uint64_t, std::shared_ptr<const Program>> forms;
+    std::map<std::pair<uint64_t, uint64_t>, std::shared_ptr<const Program>> forms;
   };
   std::unordered_map<uint64_t, std::vector<std::unique_ptr<Entry>>> entries_;
 };
@@ -102,10 +104,12 @@ class GroupLowering {
   void place_births();
   std::shared_ptr<const partition::Tiling> follow_frame(const StoreState& store, const partition::View& view) const;
   std::vector<int64_t> relevant_parts() const;
-  void add_elementwise(StepBuilder& step, const partition::Box& box, int device);
-  void add_box(StepBuilder& step, const partition::Box& box, uint64_t active, int device);
-  partition::Box interior_of(const partition::Box& box, const std::vector<const Input*>& used, int device) const;
-  void add_task(StepBuilder& step, const partition::Box& box, const std::shared_ptr<const Program>& form, int device);
+  bool splits_at_guards(const partition::Box& box) const;
+  std::shared_ptr<const Program> form_for(const partition::Box& box) const;
+  partition::Box interior_of(const partition::Box& box, int device) const;
+  void add_part(StepBuilder& step, const partition::Box& box, int device);
+  void add_box(StepBuilder& step, const partition::Box& box, int device);
+  void add_task(StepBuilder& step, const partition::Box& box, int device);
   // lower_reduce.cpp
   void plan_reductions();
   bool joins_everywhere() const;

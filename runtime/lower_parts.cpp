@@ -1,4 +1,4 @@
-// The tasks of one part: its box is split where guards begin and end, then into what can be read in place and the rest.
+// The tasks of one part of the domain: what can be read in place, and the borders; each with the guards that cut it.
 #include <algorithm>
 
 #include "runtime/lower_group.h"
@@ -9,64 +9,88 @@ using partition::Box;
 using partition::InstanceBox;
 using partition::View;
 
-// Splits at guard boxes until in every piece each guard holds everywhere or nowhere.
-void GroupLowering::add_elementwise(StepBuilder& step, const Box& box, int device) {
-  struct Piece {
-    Box box;
-    uint64_t active;
-  };
-  std::vector<Piece> pieces{{box, 0}};
-  for (size_t g = 0; g < guards_.size(); ++g) {
-    std::vector<Piece> next;
-    for (const Piece& piece : pieces) {
-      const Box inside = partition::intersect(piece.box, guards_[g]);
+// Interpreters cut rows at guards, which pays while rows are long, or few; many short ones run faster in boxes of their
+// own. A reduction's box stays whole.
+bool GroupLowering::splits_at_guards(const Box& box) const {
+  if (!reduced_.empty() || guards_.empty() || outputs_.empty()) return false;
+  int row = -1;
+  const Dims& strides = outputs_[0].view.strides;
+  for (int k = 0; k < box.rank(); ++k)
+    if (box.extent(k) > 1 && (row < 0 || std::abs(strides[k]) <= std::abs(strides[row]))) row = k;
+  return row >= 0 && box.extent(row) < kGuardedRow && box.count() / box.extent(row) > kGuardedRows;
+}
+
+void GroupLowering::add_part(StepBuilder& step, const Box& part, int device) {
+  Box box = part;
+  if (reduced_.empty()) {  // only where something is written
+    box = Box::nothing(part.rank());
+    for (const Output& out : outputs_) box = partition::hull(box, partition::intersect(part, out.box));
+    if (box.empty()) return;
+  }
+  const Box inner = interior_of(box, device);
+  add_box(step, inner, device);
+  for (const Box& border : partition::subtract(box, inner)) add_box(step, border, device);
+}
+
+// One task, or one for each piece in which every guard holds everywhere or nowhere.
+void GroupLowering::add_box(StepBuilder& step, const Box& box, int device) {
+  if (!splits_at_guards(box)) return add_task(step, box, device);
+  std::vector<Box> pieces{box};
+  for (const Box& guard : guards_) {
+    std::vector<Box> next;
+    for (const Box& piece : pieces) {
+      const Box inside = partition::intersect(piece, guard);
       if (inside.empty()) {
         next.push_back(piece);
         continue;
       }
-      next.push_back({inside, piece.active | uint64_t{1} << g});
-      for (const Box& rest : partition::subtract(piece.box, inside)) next.push_back({rest, piece.active});
+      next.push_back(inside);
+      for (Box& rest : partition::subtract(piece, inside)) next.push_back(std::move(rest));
     }
     pieces = std::move(next);
   }
-  for (const Piece& piece : pieces) add_box(step, piece.box, piece.active, device);
+  for (const Box& piece : pieces) add_task(step, piece, device);
+}
+
+std::shared_ptr<const Program> GroupLowering::form_for(const Box& box) const {
+  uint64_t active = 0, partly = 0;
+  for (size_t g = 0; g < guards_.size(); ++g) {
+    if (guards_[g].contains(box)) active |= uint64_t{1} << g;
+    else if (partition::overlaps(guards_[g], box)) partly |= uint64_t{1} << g;
+  }
+  return l_.programs.get(program_, active, partly);
 }
 
 // The largest box in which all operands that lie mostly on the device can be read in place.
-Box GroupLowering::interior_of(const Box& box, const std::vector<const Input*>& used, int device) const {
+Box GroupLowering::interior_of(const Box& box, int device) const {
+  if (everywhere_ || l_.job.devices() == 1) return box;
+  const auto form = form_for(box);
   Box inner = box;
-  for (const Input* in : used) {
+  for (const Instr& instr : form->code) {
+    if (instr.op != kLoad) continue;
+    const auto in = std::find_if(inputs_.begin(), inputs_.end(), [&](const Input& i) { return i.access == instr.a; });
     const StoreState& store = l_.stores.get(in->store);
     if (store.tiling->is_replicated() || in->snapshot) continue;
+    const Box used = partition::intersect(box, in->box);  // read nowhere else
     Box best = Box::nothing(box.rank());
     for (int64_t tile : store.tiling->tiles_of(device)) {
-      Box here = partition::interior(in->view, box, InstanceBox(store.tiling->form(), store.tiling->tile_box(tile)));
+      Box here = partition::interior(in->view, used, InstanceBox(store.tiling->form(), store.tiling->tile_box(tile)));
       if (!here.empty() && here.count() > best.count()) best = here;
     }
-    if (best.empty() || best.count() * 2 < box.count()) continue;  // fetched whole
-    // The first stage of a reduction must not be cut.
-    bool cuts_reduced = false;
-    for (int k = 0; k < box.rank(); ++k)
-      cuts_reduced |= (reduced_axes_ >> k & 1) && (best.lo[k] != box.lo[k] || best.hi[k] != box.hi[k]);
-    if (!cuts_reduced) inner = partition::intersect(inner, best);
+    if (best.empty() || best.count() * 2 < used.count()) continue;  // fetched whole
+    // The axis of a reduction's first stage must not be cut: each task writes all of its part's nodes there.
+    const int first = reduced_axes_ ? 63 - __builtin_clzll(reduced_axes_) : -1;
+    if (first >= 0 && (best.lo[first] != used.lo[first] || best.hi[first] != used.hi[first])) continue;
+    for (int k = 0; k < box.rank(); ++k) {
+      if (best.lo[k] != used.lo[k]) inner.lo[k] = std::max(inner.lo[k], best.lo[k]);
+      if (best.hi[k] != used.hi[k]) inner.hi[k] = std::min(inner.hi[k], best.hi[k]);
+    }
   }
   return inner.empty() || inner.count() * 2 < box.count() ? box : inner;
 }
 
-void GroupLowering::add_box(StepBuilder& step, const Box& box, uint64_t active, int device) {
-  const auto form = l_.programs.get(program_, active);
-  std::vector<const Input*> used;
-  for (const Instr& instr : form->code) {
-    if (instr.op != kLoad) continue;
-    for (const Input& in : inputs_)
-      if (in.access == instr.a) used.push_back(&in);
-  }
-  const Box inner = everywhere_ || l_.job.devices() == 1 ? box : interior_of(box, used, device);
-  add_task(step, inner, form, device);
-  for (const Box& border : partition::subtract(box, inner)) add_task(step, border, form, device);
-}
-
-void GroupLowering::add_task(StepBuilder& step, const Box& box, const std::shared_ptr<const Program>& form, int device) {
+void GroupLowering::add_task(StepBuilder& step, const Box& box, int device) {
+  const auto form = form_for(box);
   StepTask task;
   task.device = device;
   task.everywhere = everywhere_;
@@ -75,6 +99,14 @@ void GroupLowering::add_task(StepBuilder& step, const Box& box, const std::share
   run.params = params_;
   run.origin = box.lo;
   run.extents = box.shape();
+  if (form->guard_count > 0) {
+    const Dims back = [&] {
+      Dims by(box.rank());
+      for (int k = 0; k < box.rank(); ++k) by[k] = -box.lo[k];
+      return by;
+    }();
+    for (const Box& guard : guards_) run.guards.push_back(partition::shifted(partition::intersect(guard, box), back));
+  }
   if (group_.watch && l_.job.rank_of(device) == l_.job.rank) {
     run.report = std::make_shared<FpReport>();
     run.report->program = form;
@@ -88,7 +120,7 @@ void GroupLowering::add_task(StepBuilder& step, const Box& box, const std::share
       for (const Input& in : inputs_) {
         if (in.access != instr.a) continue;
         if (std::find(run.accesses.begin(), run.accesses.end(), in.access) != run.accesses.end()) continue;
-        task.inputs.push_back({in.store, in.view, box, in.snapshot, false});
+        task.inputs.push_back({in.store, in.view, partition::intersect(box, in.box), in.snapshot, false});
         run.accesses.push_back(in.access);
       }
     }
@@ -97,7 +129,7 @@ void GroupLowering::add_task(StepBuilder& step, const Box& box, const std::share
     if (instr.op != kStore) continue;
     for (const Output& out : outputs_) {
       if (out.access != instr.b) continue;
-      task.outputs.push_back({out.store, out.view, box, false, false});
+      task.outputs.push_back({out.store, out.view, partition::intersect(box, out.box), false, false});
       run.accesses.push_back(out.access);
     }
   }

@@ -107,16 +107,17 @@ uint16_t operand(const Instr& instr, int k) { return k == 0 ? instr.a : k == 1 ?
 
 }  // namespace
 
-Program specialize(const Program& program, uint64_t active) {
+Program specialize(const Program& program, uint64_t active, uint64_t partly, std::vector<uint16_t>* numbers) {
   const int n = static_cast<int>(program.code.size());
-  const auto holds = [&](int guard) { return guard == 0 || (active >> (guard - 1) & 1); };
+  const auto in = [](uint64_t set, int guard) { return guard > 0 && (set >> (guard - 1) & 1); };
+  const auto holds = [&](int guard) { return guard == 0 || in(active, guard) || in(partly, guard); };
 
-  // A merge is one of its sides; such names are followed to what they stand for.
+  // A merge whose guard is settled is one of its sides; such names are followed to what they stand for.
   std::vector<uint16_t> stands_for(n);
   for (int i = 0; i < n; ++i) {
     const Instr& instr = program.code[i];
     stands_for[i] = static_cast<uint16_t>(i);
-    if (instr.op == kMerge) stands_for[i] = stands_for[holds(instr.c + 1) ? instr.a : instr.b];
+    if (instr.op == kMerge && !in(partly, instr.c + 1)) stands_for[i] = stands_for[holds(instr.c + 1) ? instr.a : instr.b];
   }
 
   std::vector<char> live(n, 0);
@@ -133,12 +134,16 @@ Program specialize(const Program& program, uint64_t active) {
   result.accesses = program.accesses;
   result.params = program.params;
   result.reductions = program.reductions;
+  result.guard_count = partly ? program.guard_count : 0;
   std::vector<uint16_t> number(n, kNone);
+  if (numbers) numbers->clear();
   for (int i = 0; i < n; ++i) {
     if (!live[i]) continue;
     Instr instr = program.code[i];
     for (int k = 0; k < value_operands(instr); ++k) operand(instr, k) = number[stands_for[operand(instr, k)]];
-    number[i] = result.push(instr, program.type[i]);
+    const uint8_t guard = program.guard[i];
+    number[i] = result.push(instr, program.type[i], in(partly, guard) ? guard : 0);
+    if (numbers) numbers->push_back(static_cast<uint16_t>(i));
   }
   return result;
 }

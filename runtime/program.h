@@ -108,9 +108,10 @@ struct Program {
   bool operator==(const Program& other) const;
 };
 
-// The program without guards for the part of the domain where exactly the guards of `active` hold (bit g), dead
-// instructions removed. Accesses, parameters and reductions keep their numbers.
-Program specialize(const Program& program, uint64_t active);
+// The program for a part of the domain in which the guards of `active` hold everywhere (bit g), those of `partly` in
+// some places and the others nowhere; dead instructions removed. Only the guards of `partly` remain. Accesses,
+// parameters, reductions and guards keep their numbers. `numbers` receives each instruction's number in `program`.
+Program specialize(const Program& program, uint64_t active, uint64_t partly = 0, std::vector<uint16_t>* numbers = nullptr);
 
 // The type of the value that a kReduce defines: the operand's for kPlain, int64 (the index) for the arg-states, the
 // real part's (the sum of squared deviations) for kMoments.

@@ -10,9 +10,14 @@
 
 namespace tilewise {
 
-// The launch of `run` over the operands (inputs first). `operands` and `reductions` receive what the launch points to and
-// must live until it has been submitted.
-Launch make_launch(const ProgramRun& run, std::span<const Bound> bound, std::vector<Operand>* operands,
-                   std::vector<ReduceTarget>* reductions);
+// What a launch points to; must live until it has been submitted.
+struct LaunchParts {
+  std::vector<Operand> operands;
+  std::vector<ReduceTarget> reductions;
+  std::vector<partition::Box> guards;
+};
+
+// The launch of `run` over the operands (inputs first).
+Launch make_launch(const ProgramRun& run, std::span<const Bound> bound, LaunchParts* parts);
 
 }  // namespace tilewise

@@ -37,6 +37,7 @@ struct ProgramRun {
   Dims extents;
   SmallVec<int, 8> accesses;           // one an operand; -1 - r for the output that takes reduction r's nodes
   std::vector<ReduceTarget> reductions;
+  std::vector<partition::Box> guards;  // of the program, relative to the task's box; operands are their parts in it
   std::shared_ptr<FpReport> report;    // null: nobody asks
   bool fixed_axes = false;             // the program reads frame coordinates or reduces: axes stay as they are
 };

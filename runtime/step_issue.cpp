@@ -214,8 +214,12 @@ void StepBuilder::run_task(StepTask& task, Bind& bind) {
   std::vector<Event> after;
   std::vector<Bound> bound;
   auto address = [&](const Place& place, const TaskOperand& operand) {
-    char* base = static_cast<char*>(place.instance ? place.instance->buffer.data : place.buffer.data);
-    bound.push_back({base + place.offset, place.strides, operand.region.shape()});
+    char* base = static_cast<char*>(place.instance ? place.instance->buffer.data : place.buffer.data) + place.offset;
+    // An operand of guarded instructions is there in a part of the task's box only; its base is that of the whole box.
+    if (task.run && task.run->accesses[static_cast<int>(bound.size())] >= 0)
+      for (int k = 0; k < task.run->origin.size(); ++k)
+        base -= (operand.region.lo[k] - task.run->origin[k]) * place.strides[k];
+    bound.push_back({base, place.strides, operand.region.shape()});
   };
   for (size_t i = 0; i < task.inputs.size(); ++i) {
     if (Instance* instance = bind.inputs[i].instance) wait_for(&after, instance->written, device);
@@ -227,9 +231,8 @@ void StepBuilder::run_task(StepTask& task, Bind& bind) {
   }
   Event event;
   if (task.run) {
-    std::vector<Operand> operands;
-    std::vector<ReduceTarget> reductions;
-    const Launch launch = make_launch(*task.run, bound, &operands, &reductions);
+    LaunchParts parts;
+    const Launch launch = make_launch(*task.run, bound, &parts);
     // What the launch points to lives as long as the task.
     auto keep = std::make_shared<ProgramRun>(*task.run);
     event = device->run(launch, keep, after);

@@ -4,10 +4,10 @@
 
 #include "ops/op_table.h"
 #include "ops/simd/block_copy.h"
+#include "ops/simd/block_runner.h"
 #include "ops/simd/fp_status.h"
 #include "ops/simd/lane_reducer.h"
 #include "ops/simd/reduce_sink.h"
-#include "ops/simd/runner.h"
 #include "partition/tree.h"
 
 namespace tilewise::ops::simd {
@@ -142,7 +142,7 @@ class RowWorker final : public Sink {
   const Geometry& g_;
   const Plan& plan_;
   Arena& arena_;
-  Runner runner_;
+  BlockRunner runner_;
   Work* work_ = nullptr;
   int* by_number_ = nullptr;
   char* spread_ = nullptr;

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "ops/simd/block_copy.h"
+#include "ops/simd/block_runner.h"
 #include "ops/simd/fp_status.h"
 #include "ops/simd/lane_reducer.h"
 #include "ops/simd/reduce_sink.h"
 #include "ops/simd/run_reducer.h"
-#include "ops/simd/runner.h"
 #include "partition/tree.h"
 
 namespace tilewise::ops::simd {
@@ -124,7 +124,7 @@ class RunWorker final : public Sink {
   const Plan& plan_;
   const Shape& shape_;
   Arena& arena_;
-  Runner runner_;
+  BlockRunner runner_;
   Work* work_ = nullptr;
   int* by_number_ = nullptr;
   char* spread_ = nullptr;

@@ -30,6 +30,16 @@ bool flat(const Geometry& g, int a, int itemsize) {
   return true;
 }
 
+// Whether a guard begins or ends within a row.
+bool cut_rows(const Plan& plan, const Launch& launch) {
+  const int last = launch.extents.size() - 1;
+  for (int k = 0; plan.forms && k < plan.program.guard_count; ++k) {
+    const partition::Box& guard = launch.guards[k];
+    if (!guard.empty() && (guard.lo[last] > 0 || guard.hi[last] < launch.extents[last])) return true;
+  }
+  return false;
+}
+
 bool constant_over_rows(const Geometry& g, int a) {
   for (int k = 0; k < g.last; ++k)
     if (g.stride(a, k) != 0 && g.extents[k] != 1) return false;
@@ -75,7 +85,7 @@ Geometry make_geometry(const Plan& plan, const Launch& launch, int row_axis) {
   g.block = plan.block;
   if (plan.phases() > 1 && g.n > g.block && g.n <= kWholeRow * g.block) g.block = round_up(g.n, 128);
   const bool axis_ok = row_axis < 0 || row_axis == g.last - 1;
-  g.batched = g.n < kShortRow && 2 * g.n <= g.block && g.rows > 1 && axis_ok;
+  g.batched = g.n < kShortRow && 2 * g.n <= g.block && g.rows > 1 && axis_ok && !cut_rows(plan, launch);
   g.rows_per_block = g.batched ? g.block / std::max<int64_t>(g.n, 1) : 1;
   if (g.batched && row_axis >= 0) g.rows_per_block = std::min(g.rows_per_block, partition::kRunUnit);
   // Whole vectors in a block, where that is possible.

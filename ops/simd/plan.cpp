@@ -278,6 +278,44 @@ class Planner {
   Plan plan_;
 };
 
+}  // namespace
+
+// Forms of one program, made when a launch first needs them.
+class PlanForms {
+ public:
+  const Plan& get(const Program& program, uint64_t active) {
+    const std::lock_guard lock(mutex_);
+    auto& form = forms_[active];
+    if (!form) {
+      std::vector<uint16_t> number;
+      const Program special = specialize(program, active, 0, &number);
+      form = std::make_unique<Plan>(Planner(special).make());
+      form->number = std::move(number);
+    }
+    return *form;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<uint64_t, std::unique_ptr<Plan>> forms_;
+};
+
+const Plan& form_of(const Plan& guarded, uint64_t active) { return guarded.forms->get(guarded.program, active); }
+
+namespace {
+
+Plan make_plan(const Program& program) {
+  if (program.guard_count == 0) return Planner(program).make();
+  const auto forms = std::make_shared<PlanForms>();
+  Plan plan = forms->get(program, program.guard_count == 64 ? ~uint64_t{0} : (uint64_t{1} << program.guard_count) - 1);
+  plan.program = program;
+  plan.forms = forms;
+  plan.supported = plan.supported && plan.parts.empty() && plan.phases() == 1;
+  for (const Access& access : program.accesses) plan.supported = plan.supported && access.dtype != DType::kVoid;
+  plan.parts.clear();
+  return plan;
+}
+
 struct Cache {
   std::mutex mutex;
   std::unordered_map<uint64_t, std::vector<std::unique_ptr<Plan>>> plans;
@@ -299,7 +337,7 @@ bool same_program(const Program& a, const Program& b) {
          same_bytes(a.code.data(), b.code.data(), a.code.size() * sizeof(Instr)) &&
          same_bytes(a.type.data(), b.type.data(), a.type.size()) &&
          same_bytes(a.params.data(), b.params.data(), a.params.size()) && a.accesses == b.accesses &&
-         a.reductions == b.reductions;
+         a.reductions == b.reductions && a.guard_count == b.guard_count && (a.guard_count == 0 || a.guard == b.guard);
 }
 
 // Launches may still run the plans: they go when as many again have been made.
@@ -318,7 +356,7 @@ const Plan& find_or_make(const Program& program) {
   auto& bucket = c.plans[program.key()];
   for (const auto& plan : bucket)
     if (plan->program == program) return *plan;
-  auto plan = std::make_unique<Plan>(Planner(program).make());
+  auto plan = std::make_unique<Plan>(make_plan(program));
   if (++c.count > kMostPlans) {
     retire_all(c);
     auto& fresh = c.plans[program.key()];

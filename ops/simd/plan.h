@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "ops/row_kinds.h"
@@ -59,8 +60,13 @@ struct PlanPart {
   std::vector<uint16_t> number;  // of its instructions in the whole program
 };
 
+class PlanForms;
+
 struct Plan {
   Program program;
+  // A program with guards is run form by form (form_of); its own steps are those of the form in which all guards hold.
+  std::shared_ptr<PlanForms> forms;     // null: there are no guards
+  std::vector<uint16_t> number;         // of a form's instructions in the program with guards; empty: the same
   std::vector<PlanPart> parts;          // empty: the plan is run itself
   std::vector<Step> steps;              // in order of phase, then of the program
   std::vector<int> phase_begin;         // steps of phase p are [phase_begin[p], phase_begin[p + 1])
@@ -81,6 +87,9 @@ struct Plan {
 // The plan of a program, from the cache where it is there. The cache holds some thousands; a plan that has left it lives
 // until as many again have been made, longer than any launch.
 const Plan& plan_for(const Program& program);
+
+// The plan for the places where exactly the guards of `active` hold. It lives as long as `guarded`.
+const Plan& form_of(const Plan& guarded, uint64_t active);
 
 // Chooses among instruction sets as if those of the mask (Highway's target bits) were missing. For tests.
 void disable_targets(int64_t mask);

@@ -12,15 +12,15 @@ namespace tilewise::ops::simd {
 
 namespace {
 
-constexpr int64_t kWorthPrefetch = 512;  // elements
+constexpr int64_t kWorthPrefetch = 256;  // elements
 constexpr int64_t kStagger = 192;  // bytes between registers, so that they do not share cache sets
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 }  // namespace
 
-Runner::Runner(const Geometry& geometry, Arena& arena, int64_t crossing, Sink* sink)
-    : g_(geometry), plan_(*geometry.plan), launch_(*geometry.launch), arena_(arena), sink_(sink) {
+Runner::Runner(const Geometry& geometry, const Plan& plan, Arena& arena, int64_t crossing, Sink* sink)
+    : g_(geometry), plan_(plan), launch_(*geometry.launch), arena_(arena), sink_(sink) {
   accesses_ = static_cast<uint16_t>(plan_.program.accesses.size());
   crossing_ = std::max(crossing, g_.block);
   moving_ = plan_.phases() > 1 && !g_.batched;  // even one block has parts
@@ -37,7 +37,7 @@ Runner::Runner(const Geometry& geometry, Arena& arena, int64_t crossing, Sink* s
   }
   // Eight-byte items first, so that all are aligned.
   at = arena.bytes(static_cast<int64_t>(steps * (sizeof(Bound) + 4 * sizeof(Patch)) + values * (sizeof(char*) + 5) +
-                                        accesses_ * (4 * sizeof(char*) + 3) + registers * sizeof(char*) + 64));
+                                        accesses_ * (4 * sizeof(char*) + 4) + registers * sizeof(char*) + 64));
   const auto carve = [&at]<class T>(T*& field, int count) {
     field = reinterpret_cast<T*>(at);
     at += count * static_cast<int64_t>(sizeof(T));
@@ -53,6 +53,7 @@ Runner::Runner(const Geometry& geometry, Arena& arena, int64_t crossing, Sink* s
   carve(fetchers_, accesses_);
   carve(scalar_, values);
   carve(forced_, accesses_);
+  carve(leads_, accesses_);
   splats_ = arena.bytes(plan_.splats * kVectorBytes);
   std::fill_n(forced_, accesses_, false);
   std::fill_n(splat_of_, accesses_, nullptr);
@@ -62,6 +63,8 @@ Runner::Runner(const Geometry& geometry, Arena& arena, int64_t crossing, Sink* s
   for (int s = 0; s < steps; ++s) bind_step(s);
   for (int i = 0; i < values; ++i)
     if (homes_[i] != kFixed) travellers_[travels_++] = static_cast<uint16_t>(i);
+  repeats_ = may_repeat();
+  find_leaders();
   choose_fetchers();
 }
 
@@ -153,6 +156,36 @@ void Runner::find_conflicts() {
   }
 }
 
+bool Runner::may_repeat() const {
+  if (moving_ || g_.batched) return false;
+  for (const Step& store : plan_.steps) {
+    if (store.kind != StepKind::kStore) continue;
+    for (const Step& load : plan_.steps)
+      if (load.kind == StepKind::kLoad && g_.access[load.slot].base == g_.access[store.slot].base) return false;
+  }
+  return true;
+}
+
+// Of several views of one array, a little apart as in a stencil, the one that is ahead brings the elements for all.
+void Runner::find_leaders() {
+  constexpr int64_t kNear = 128 << 10;
+  std::fill_n(leads_, accesses_, true);
+  const auto follows = [&](int a, int b) {
+    for (int k = 0; k <= g_.last; ++k)
+      if (g_.stride(a, k) != g_.stride(b, k)) return false;
+    const int64_t ahead = g_.access[b].base - g_.access[a].base;
+    return g_.access[a].inner > 0 && (ahead > 0 || (ahead == 0 && b > a)) && ahead < kNear;
+  };
+  for (int m = 0; m < travels_; ++m) {
+    const uint16_t a = homes_[travellers_[m]];
+    if (a >= accesses_ || plan_.program.accesses[a].write) continue;
+    for (int o = 0; o < travels_; ++o) {
+      const uint16_t b = homes_[travellers_[o]];
+      if (b < accesses_ && b != a && !plan_.program.accesses[b].write && follows(a, b)) leads_[a] = false;
+    }
+  }
+}
+
 void Runner::bind_operand(Call& call, int k, uint16_t value) {
   call.step[k] = scalar_[value] ? 0 : 1;
   if (homes_[value] == kFixed) call.in[k] = fixed_[value];
@@ -212,6 +245,14 @@ void Runner::run(int phase, const Block& block, int64_t offset) {
   const int64_t twice = plan_.phase_begin[phase + 1] - plan_.phase_begin[phase];
   if (block.count % plan_.quantum == 0 && (rest == 0 || rest == block.count || g_.batched)) {
     run_part(phase, block, offset, false);
+  } else if (repeats_ && block.count > plan_.quantum && (plan_.reductions.empty() || !sink_counts_)) {
+    // The last vector overlaps the one before.
+    Block part = block;
+    part.count = block.count / plan_.quantum * plan_.quantum;
+    run_part(phase, part, offset, false);
+    part.column += block.count - plan_.quantum;
+    part.count = plan_.quantum;
+    run_part(phase, part, offset, false);
   } else if (g_.batched || block.count < unit || (split_ == 1 && copies < 128 * twice)) {
     run_part(phase, block, offset, true);
   } else {
@@ -244,7 +285,7 @@ void Runner::choose_fetchers() {
   std::fill_n(fetchers_, accesses_, kNone);
   for (int m = 0; m < travels_; ++m) {
     const uint16_t a = homes_[travellers_[m]];
-    if (a >= accesses_ || fetchers_[a] != kNone) continue;
+    if (a >= accesses_ || !leads_[a] || fetchers_[a] != kNone) continue;
     const int phase = wanted_in(plan_.values[travellers_[m]]);
     for (uint16_t s = 0; s < plan_.steps.size() && fetchers_[a] == kNone; ++s) {
       const Step& step = plan_.steps[s];
@@ -264,7 +305,7 @@ void Runner::prefetch(int phase, const Block& block) {
   constexpr int64_t kLine = 64;
   for (int m = 0; m < travels_; ++m) {
     const uint16_t a = homes_[travellers_[m]];
-    if (a >= accesses_) continue;
+    if (a >= accesses_ || !leads_[a]) continue;
     const Value& v = plan_.values[travellers_[m]];
     if (wanted_in(v) != phase) continue;
     const int64_t bytes = block.count * v.itemsize;
@@ -391,8 +432,9 @@ void Runner::set_reduced(uint16_t value, const char* states, int64_t stride, con
 
 namespace {
 
-void note_flags(const Launch& launch, uint16_t instruction, uint8_t seen) {
+void note_flags(const Launch& launch, const Plan& plan, uint16_t instruction, uint8_t seen) {
   if (!seen) return;
+  if (!plan.number.empty()) instruction = plan.number[instruction];
   std::atomic_ref<uint8_t> flags(launch.fp_flags[instruction]);
   if ((flags.load(std::memory_order_relaxed) | seen) != flags.load(std::memory_order_relaxed))
     flags.fetch_or(seen, std::memory_order_relaxed);
@@ -403,7 +445,7 @@ void note_flags(const Launch& launch, uint16_t instruction, uint8_t seen) {
 void note_reduced_flags(const Launch& launch, const Plan& plan, const PlannedReduction& reduction) {
   if (!launch.fp_flags) return;
   const uint8_t seen = take_fp_status();
-  if (reduction.flagged) note_flags(launch, plan.steps[reduction.step].value, seen);
+  if (reduction.flagged) note_flags(launch, plan, plan.steps[reduction.step].value, seen);
 }
 
 void Runner::collect_flags(const Step& step, Bound& bound, int64_t count) {
@@ -418,7 +460,7 @@ void Runner::collect_flags(const Step& step, Bound& bound, int64_t count) {
     if (step.fp != Never) seen = explicit_fp_flags(step, bound.call, bound.scalar_count ? 1 : count, launch_.fp_watch);
     take_fp_status();
   }
-  note_flags(launch_, step.flagged, seen);
+  note_flags(launch_, plan_, step.flagged, seen);
 }
 
 }  // namespace tilewise::ops::simd

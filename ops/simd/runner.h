@@ -32,8 +32,8 @@ void note_reduced_flags(const Launch& launch, const Plan& plan, const PlannedRed
 
 class Runner {
  public:
-  // `crossing`: elements that registers which cross phases must hold.
-  Runner(const Geometry& geometry, Arena& arena, int64_t crossing, Sink* sink);
+  // `plan`: the geometry's, or a form of it. `crossing`: elements that registers which cross phases must hold.
+  Runner(const Geometry& geometry, const Plan& plan, Arena& arena, int64_t crossing, Sink* sink);
 
   // Before the blocks of a row (or of rows, where batched).
   void start_row(int64_t row);
@@ -48,6 +48,9 @@ class Runner {
 
   // Parts of a block that is cut at the end of whole vectors begin at multiples of this (reductions: their lanes).
   void split_at(int64_t elements) { split_ = elements; }
+
+  // The sink may be given elements a second time, with the same values.
+  void sink_takes_twice() { sink_counts_ = false; }
 
  private:
   static constexpr uint16_t kFixed = 0xffff;
@@ -66,6 +69,8 @@ class Runner {
   char* splat();
   void bind_values();
   void find_conflicts();
+  bool may_repeat() const;
+  void find_leaders();
   void bind_step(int s);
   void bind_operand(Call& call, int k, uint16_t value);
   void choose_fetchers();
@@ -103,7 +108,10 @@ class Runner {
   const char** splat_of_ = nullptr;  // by access: what the scalar in the register was read from
   Patch* patches_ = nullptr;
   int patch_count_ = 0;
+  bool* leads_ = nullptr;         // by access: nothing else asks for its elements earlier
   int64_t split_ = 1;
+  bool sink_counts_ = true;
+  bool repeats_ = false;    // elements may be computed twice: no output lies on an operand
   int walk_axis_ = -1;
   bool moving_ = false;     // registers that cross phases are used at the block's offset
   bool row_scalars_ = false;  // something is one element for a row

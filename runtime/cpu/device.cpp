@@ -25,9 +25,11 @@ class OwnedLaunch {
     if (launch.operands) operands_.assign(launch.operands, launch.operands + program.accesses.size());
     if (launch.params) params_.assign(launch.params, launch.params + program.params.size());
     if (launch.reductions) reductions_.assign(launch.reductions, launch.reductions + program.reductions.size());
+    if (launch.guards) guards_.assign(launch.guards, launch.guards + program.guard_count);
     launch_.operands = operands_.data();
     launch_.params = params_.data();
     launch_.reductions = reductions_.data();
+    launch_.guards = guards_.data();
   }
   OwnedLaunch(const OwnedLaunch&) = delete;
   const Launch& launch() const { return launch_; }
@@ -38,6 +40,7 @@ class OwnedLaunch {
   std::vector<Operand> operands_;
   std::vector<Scalar> params_;
   std::vector<ReduceTarget> reductions_;
+  std::vector<partition::Box> guards_;
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ class Reference : public testing::Test {
     verify(program);
     if (origin.empty()) origin.resize(extents.size());
     flags.assign(program.code.size(), 0);
-    Launch launch{&program, extents, origin, operands.data(), params.data(), targets.data(), flags.data()};
+    Launch launch{&program, extents, origin, operands.data(), guards.data(), params.data(), targets.data(), flags.data()};
     Serial serial;
     run_reference(launch, serial);
   }
@@ -64,6 +64,7 @@ class Reference : public testing::Test {
 
   Program program;
   std::vector<uint8_t> flags;
+  std::vector<partition::Box> guards;
 };
 
 template <class T>
@@ -215,7 +216,7 @@ class CutAxis {
     const Operand operand = at(&x_[begin * along / 4], lanes_ ? Dims{across, along} : Dims{along, across});
     const Dims box = lanes_ ? Dims{others_, end - begin} : Dims{end - begin, others_};
     ReduceTarget target{nodes, begin, end, length_};
-    Launch launch{&program_, box, lanes_ ? Dims{0, begin} : Dims{begin, 0}, &operand, nullptr, &target, nullptr};
+    Launch launch{&program_, box, lanes_ ? Dims{0, begin} : Dims{begin, 0}, &operand, nullptr, nullptr, &target, nullptr};
     Serial serial;
     run_reference(launch, serial);
   }
@@ -299,6 +300,29 @@ TEST_F(Reference, AReducedValueServesItsWholeRow) {
     EXPECT_EQ(sums[r], sum_by_tree(terms));
     for (int k = 0; k < 300; ++k) EXPECT_EQ(out[r * 300 + k], terms[k] / sums[r]);
   }
+}
+
+// r = 4 x over five elements; r[1:] -= y, of four elements that begin where r[1] does; sum(r).
+TEST_F(Reference, GuardedInstructionsRunInTheirBoxesOnly) {
+  program.guard_count = 2;
+  guards = {{{1}, {5}}, {{3}, {3}}};
+  const uint16_t x = load(f64);
+  const uint16_t r = apply(op::multiply, x, x);
+  program.accesses.push_back({f64, 8, false});
+  const uint16_t y = program.push({kLoad, f64, 1}, f64, 1);
+  const uint16_t less = program.push({op::subtract, f64, r, y}, f64, 1);
+  const uint16_t merged = program.push({kMerge, f64, less, r, 0}, f64);
+  const uint16_t nowhere = program.push({op::divide, f64, r, r}, f64, 2);
+  const uint16_t again = program.push({kMerge, f64, nowhere, merged, 1}, f64);
+  store(again);
+  reduce({ReduceState::kPlain, op::add, 1}, again);
+  const std::vector<double> in{1, 2, 3, 4, 0}, four{10, 20, 30, 40};
+  std::vector<double> out(5);
+  double sum = 0;
+  run({5}, {at(in.data(), {8}), at(four.data() - 1, {8}), at(out.data(), {8})}, {}, {}, {{&sum, 0, 5, 5}});
+  EXPECT_EQ(out, (std::vector<double>{1, 4 - 10, 9 - 20, 16 - 30, -40}));
+  EXPECT_EQ(sum, 30 - 100);
+  EXPECT_EQ(flags, std::vector<uint8_t>(program.code.size(), 0));  // 0 / 0 lies in no box
 }
 
 TEST_F(Reference, NarrowSumsWrap) {

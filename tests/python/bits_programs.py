@@ -69,6 +69,30 @@ def stencil(xp, dtype):
     yield line
 
 
+def laplacians(xp, dtype):
+    """Statements on parts of what is then reduced: one pass over rows that are cut where the parts begin and end."""
+    for shape in ((90, 301), (9003,), (5, 33, 260), (300, 5)):
+        v = xp.asarray(values(shape, dtype))
+        r = 4 * v
+        for axis in range(len(shape)):
+            lead = (slice(None),) * axis
+            for by in (1, 3):
+                low, high = (*lead, slice(None, -by)), (*lead, slice(by, None))
+                r[high] -= v[low]
+                r[low] -= v[high]
+        yield (v * r).sum()
+        yield r
+        r = v * 2
+        r[..., 1:-1] += v[..., 2:]
+        yield (r * v).sum(axis=0)
+        yield r.sum(axis=-1)
+        r = v * 3
+        r[2:] -= v[:1]
+        yield r.mean()
+        yield r.std(axis=0)
+        yield abs(r).max()
+
+
 def products(xp, dtype):
     a, b = xp.asarray(values((130, 1100), dtype)), xp.asarray(values((1100, 70), dtype))
     yield a @ b
@@ -90,7 +114,7 @@ def norms(xp, dtype):
 
 
 def own_programs():
-    for function in (sums, moments, stencil, products):
+    for function in (sums, moments, stencil, laplacians, products):
         for dtype in FLOATS:
             if not (function is products and dtype == "float16"):
                 yield f"{function.__name__}_{dtype}", lambda xp, f=function, d=dtype: tuple(f(xp, d))

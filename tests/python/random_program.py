@@ -13,6 +13,7 @@ import numpy
 LIMIT = 3000  # elements of an array
 DTYPES = "bool int8 uint8 int16 int32 uint32 int64 float16 float32 float64 complex64 complex128".split()
 SHAPES = [(), (0,), (1,), (7,), (40,), (3, 4), (5, 5), (1, 6), (0, 3), (9, 8), (2, 3, 4), (4, 1, 5), (2, 2, 2, 3)]
+SHAPES += [(3, 300), (700,), (2, 3, 270)]  # rows that are cut at guards
 
 
 def data(shape, dtype, seed):
@@ -322,6 +323,30 @@ class Writer:
             return
         self.statement(f"{target} {op} {source}")
 
+    def stencil(self, pick):
+        """A new array updated from shifted parts of others, then reduced: statements with guards."""
+        name = self.array(pick)
+        if not name or not self.env[name].ndim:
+            return
+        before = len(self.names)
+        self.bind(f"{name} * {pick.of(['2', '1', '-1'])}")
+        if len(self.names) == before:
+            return
+        made, x = self.names[-1], self.env[self.names[-1]]
+        for _ in range(1 + pick.number(5)):
+            axis = pick.number(x.ndim)
+            n, lead = x.shape[axis], ":, " * axis
+            if n < 2 or not small(x, bound=60):
+                continue
+            by = 1 + pick.number(min(3, n - 1))
+            low, high = f":{n - by}", f"{by}:"
+            to, source = pick.of([(high, low), (low, high), (high, high), ("::2", "::2")])
+            self.statement(f"{made}[{lead}{to}] {pick.of(['-=', '+=', '='])} {name}[{lead}{source}]")
+        if sums_exactly(x) and x.dtype != "float16":
+            axis = pick.of(["None", "0", "-1", str(tuple(range(x.ndim)))])
+            op = "sum" if x.dtype.kind == "c" else pick.of(["sum", "max", "sum"])
+            self.bind(f"xp.{op}({made}, axis={axis})")
+
     def shifted(self, pick, name, x):
         """Two overlapping parts of the same shape."""
         axis = pick.number(x.ndim)
@@ -441,6 +466,7 @@ KINDS = [
     Writer.update,
     Writer.update,
     Writer.update,
+    Writer.stencil,
     Writer.reduce,
     Writer.reduce,
     Writer.product,

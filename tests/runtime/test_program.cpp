@@ -89,6 +89,27 @@ TEST_F(ProgramTest, SpecializeFollowsMergesAndDropsWhatIsDead) {
                                 "store %1 -> a1\n");
 }
 
+TEST_F(ProgramTest, SpecializeKeepsGuardsThatHoldInPlaces) {
+  Program two = sample();
+  two.guard_count = 2;
+  const uint16_t last = static_cast<uint16_t>(two.code.size());
+  two.push({kLoad, f32, 0}, f32, 2);
+  two.accesses.push_back({f32, 4, true});
+  two.push({kStore, f32, last, 2}, f32, 2);
+  std::vector<uint16_t> numbers;
+  const Program same = specialize(two, 0, 3, &numbers);
+  EXPECT_EQ(same, two);
+  const Program first = specialize(two, 0, 1, &numbers);
+  verify(first);
+  EXPECT_EQ(first.guard_count, 2);
+  EXPECT_EQ(numbers, (std::vector<uint16_t>{0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(first.guard[2], 1);
+  const Program second = specialize(two, 1, 2, &numbers);
+  verify(second);
+  EXPECT_EQ(numbers, (std::vector<uint16_t>{0, 1, 2, 4, 5, 6, 7, 8}));  // the merge is its first side
+  EXPECT_EQ(second.guard, (std::vector<uint8_t>{0, 0, 0, 0, 0, 0, 2, 2}));
+}
+
 TEST_F(ProgramTest, AGuardedStoreLeavesWithItsGuard) {
   Program p;
   p.accesses = {{f32, 4, false}, {f32, 4, true}};

@@ -118,13 +118,17 @@ Outcome run(const TestLaunch& test, unsigned seed, void (*interpreter)(const Lau
   std::mt19937 random(seed);
   std::vector<TestArray> arrays;
   std::vector<Operand> operands;
+  std::vector<Dims> shapes;
   for (size_t a = 0; a < p.accesses.size(); ++a) {
     const Layout layout = test.layouts.empty() ? Layout::kDense : test.layouts[a];
     const uint64_t broadcast = test.broadcasts.empty() ? 0 : test.broadcasts[a];
-    arrays.push_back(make_array(test.extents, p.accesses[a].itemsize, layout, broadcast));
+    const int guard = a < test.within.size() ? test.within[a] : -1;
+    shapes.push_back(guard < 0 ? test.extents : test.guards[guard].shape());
+    arrays.push_back(make_array(shapes[a], p.accesses[a].itemsize, layout, broadcast));
     if (!p.accesses[a].write)
-      fill_values(arrays[a].base, test.extents, arrays[a].strides, p.accesses[a].dtype, random, test.corners);
+      fill_values(arrays[a].base, shapes[a], arrays[a].strides, p.accesses[a].dtype, random, test.corners);
     operands.push_back({arrays[a].base, arrays[a].strides});
+    if (guard >= 0) operands[a].base -= offset_of(test.guards[guard].lo, arrays[a].strides);
   }
   Outcome out;
   std::vector<ReduceTarget> targets(p.reductions.size());
@@ -151,6 +155,7 @@ Outcome run(const TestLaunch& test, unsigned seed, void (*interpreter)(const Lau
   launch.extents = test.extents;
   launch.origin = test.origin.empty() ? Dims(test.extents.size(), 0) : test.origin;
   launch.operands = operands.data();
+  launch.guards = test.guards.data();
   launch.params = test.params.data();
   launch.reductions = targets.data();
   launch.fp_flags = test.flags ? out.flags.data() : nullptr;
@@ -159,7 +164,7 @@ Outcome run(const TestLaunch& test, unsigned seed, void (*interpreter)(const Lau
     if (!p.accesses[a].write) continue;
     const int64_t size = p.accesses[a].itemsize;
     std::vector<char> dense;
-    each_element(test.extents, [&](const Dims& at) {
+    each_element(shapes[a], [&](const Dims& at) {
       const char* from = arrays[a].base + offset_of(at, arrays[a].strides);
       dense.insert(dense.end(), from, from + size);
     });

@@ -48,6 +48,8 @@ struct TestLaunch {
   Dims extents, origin;
   std::vector<Layout> layouts;       // by access
   std::vector<uint64_t> broadcasts;  // by access
+  std::vector<partition::Box> guards;
+  std::vector<int> within;           // by access: the guard in whose box alone its array lies; -1 or missing: in the whole
   std::vector<Scalar> params;
   std::vector<int64_t> begins, reduced_extents;  // by reduction: of the box on its first axis; 0: the whole axis
   bool corners = true;
