@@ -402,21 +402,6 @@ std::vector<std::pair<int, int>> merged_axes(const Record& record, const SmallVe
 
 }  // namespace
 
-// Guards cut rows, which does not pay for short ones.
-bool Group::short_rows(const SmallVec<int, 6>& order) const {
-  int64_t row = 1;
-  for (int axis : order)
-    if (domain[axis] > 1) row = domain[axis];
-  return row < kGuardedRow && count_of(domain) / row > kGuardedRows;
-}
-
-bool Group::guards_cut(const std::vector<std::pair<int, int>>& pairs) const {
-  for (uint16_t guard : guards)
-    for (auto [outer, inner] : pairs)
-      if (boxes[guard].extent(outer) != domain[outer] || boxes[guard].extent(inner) != domain[inner]) return true;
-  return false;
-}
-
 const char* Group::join_reduce(const Record& record) {
   const Ref& in = record.inputs[0];
   if (in.view.shape != domain) return "another domain";
@@ -475,29 +460,6 @@ const char* Group::join_reduce(const Record& record) {
   written_ |= mark_of(out.store);
   reduce_order = order;
   return nullptr;
-}
-
-void Group::keep_if_maker(const Record& record, const Mark& before) {
-  maker_.reset();
-  if (records == 0 || record.kind != RecordKind::kElementwise || record.births.size() != 1 || record.outputs.size() != 1 ||
-      values.size() != before.values + 1 || values.back().box != 0 || !large_)
-    return;
-  maker_ = std::make_unique<Record>(record);
-  before_maker_ = before;
-}
-
-const Record* Group::last_made_for(const Record& next) const {
-  if (!maker_) return nullptr;
-  for (const Ref& out : next.outputs)
-    if (out.store == maker_->outputs[0].store) return maker_.get();
-  return nullptr;
-}
-
-void Group::take_last_back() {
-  undo(before_maker_);
-  --records;
-  if (watch) op_lines.resize(op_lines.size() - maker_->code.size());
-  maker_.reset();
 }
 
 const char* Group::join(const Record& record, StoreTable& stores) {

@@ -62,4 +62,19 @@ const char* Group::check_phases(StoreId store, uint16_t view, uint16_t value) co
   return nullptr;
 }
 
+// Guards cut rows, which does not pay for short ones.
+bool Group::short_rows(const SmallVec<int, 6>& order) const {
+  int64_t row = 1;
+  for (int axis : order)
+    if (domain[axis] > 1) row = domain[axis];
+  return row < kGuardedRow && count_of(domain) / row > kGuardedRows;
+}
+
+bool Group::guards_cut(const std::vector<std::pair<int, int>>& pairs) const {
+  for (uint16_t guard : guards)
+    for (auto [outer, inner] : pairs)
+      if (boxes[guard].extent(outer) != domain[outer] || boxes[guard].extent(inner) != domain[inner]) return true;
+  return false;
+}
+
 }  // namespace tilewise

@@ -9,6 +9,7 @@ that round. So every value of a program is exact, and all that runs the text mus
 import itertools
 
 import numpy
+from exact_values import small, sums_exactly
 
 LIMIT = 3000  # elements of an array
 DTYPES = "bool int8 uint8 int16 int32 uint32 int64 float16 float32 float64 complex64 complex128".split()
@@ -29,29 +30,6 @@ def data(shape, dtype, seed):
     if dtype.kind == "c":
         return numpy.asarray(values * 0.5 + 0.5j * rng.integers(-6, 7, shape), dtype)
     return numpy.asarray(values * 0.25, dtype)
-
-
-def parts(x):
-    x = numpy.asarray(x)
-    return numpy.stack([x.real, x.imag]) if x.dtype.kind == "c" else x
-
-
-def small(*arrays, bound=512.0):
-    """Whether all values are multiples of 1/16 below the bound."""
-    for x in map(parts, arrays):
-        if x.dtype.kind == "f":
-            x = x.astype("float64")
-            if not (numpy.isfinite(x).all() and (abs(x) <= bound).all() and (x * 16 == numpy.rint(x * 16)).all()):
-                return False
-    return True
-
-
-def sums_exactly(x):
-    x = numpy.asarray(x)
-    if x.dtype.kind not in "fc":
-        return True
-    bound = 64 if x.dtype == "float16" else 2.0**19
-    return small(x) and float(abs(parts(x).astype("float64")).sum()) <= bound
 
 
 class Writer:
