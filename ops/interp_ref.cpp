@@ -206,8 +206,8 @@ class Run {
 void run_reference(const Launch& launch, Parallel&) { Run(launch).run(); }
 
 void combine_reference(const Reduction& reduction, DType dtype, void* into, const void* from, int64_t n,
-                       int64_t into_positions, int64_t from_positions) {
-  ref::combine_states(reduction, dtype, into, from, n, into_positions, from_positions, nullptr);
+                       int64_t into_positions, int64_t from_positions, uint8_t* flags) {
+  ref::combine_states(reduction, dtype, into, from, n, into_positions, from_positions, flags);
 }
 
 Interpreter reference_interpreter() { return {&run_reference, &combine_reference}; }

@@ -10,6 +10,6 @@ Interpreter reference_interpreter();
 
 void run_reference(const Launch& launch, Parallel& parallel);
 void combine_reference(const Reduction& reduction, DType dtype, void* into, const void* from, int64_t n,
-                       int64_t into_positions, int64_t from_positions);
+                       int64_t into_positions, int64_t from_positions, uint8_t* flags);
 
 }  // namespace tilewise::ops

@@ -57,8 +57,8 @@ void apply(const NodeMerge& merge, EverywhereStates& one) {
   const StateArray& in = one.array;
   const int64_t row = in.n * in.bytes();
   for (const NodeMerge::Join& join : merge.joins)
-    interpreter().combine(in.reduction, in.dtype, one.states.data() + join.left * row, one.states.data() + join.right * row,
-                          in.n, join.left_positions * in.weight, join.right_positions * in.weight);
+    combine(in, one.states.data() + join.left * row, one.states.data() + join.right * row, in.n, join.left_positions,
+            join.right_positions);
   std::vector<char> kept(merge.places.size() * static_cast<size_t>(row));
   for (size_t i = 0; i < merge.places.size(); ++i)
     std::memcpy(kept.data() + static_cast<int64_t>(i) * row, one.states.data() + merge.places[i] * row, static_cast<size_t>(row));

@@ -69,9 +69,9 @@ int64_t state_bytes(const Reduction& reduction, DType dtype);
 struct Interpreter {
   void (*run)(const Launch& launch, Parallel& parallel) = nullptr;
   // Combines states: into[i] = combine(into[i], from[i]) for n states; counts are the positions under each node,
-  // for kMoments.
+  // for kMoments. FpKind bits of what plain joins meet are OR-ed into `flags`; null: nobody asks.
   void (*combine)(const Reduction& reduction, DType dtype, void* into, const void* from, int64_t n,
-                  int64_t into_positions, int64_t from_positions) = nullptr;
+                  int64_t into_positions, int64_t from_positions, uint8_t* flags) = nullptr;
 };
 void install_interpreter(const Interpreter& interpreter);
 const Interpreter& interpreter();

@@ -73,6 +73,7 @@ void GroupLowering::write_everywhere(const std::vector<ReduceEnd>& ends) {
       lane.view.strides.push_back(reduced_[end.number].view.strides[k]);
     }
     state_bytes += aligned(nodes * lane.node_bytes());
+    lane.chain.report = joins_report(lane.chain, job.first_device(job.rank));
     value_bytes += aligned(lane.view.count() * lane.view.itemsize);
     lanes.push_back(std::move(lane));
   }
@@ -113,6 +114,11 @@ void GroupLowering::write_everywhere(const std::vector<ReduceEnd>& ends) {
                        static_cast<char*>(values.data) + lanes[i].values, alone);
       },
       ready);
+  for (const Lane& lane : lanes) {
+    if (!lane.chain.report) continue;
+    lane.chain.report->finished = joined;
+    l_.counters.reports.push_back(lane.chain.report);
+  }
 
   for (size_t i = 0; i < ends.size(); ++i) {
     StoreState& result = l_.stores.get(reduced_[ends[i].number].store);

@@ -116,6 +116,7 @@ class GroupLowering {
   partition::Owners node_owners(const std::vector<int>& axes) const;
   void add_reduction_outputs(StepTask* task, const partition::Box& box);
   void finish_reductions();
+  std::shared_ptr<FpReport> joins_report(const ReduceChain& chain, int device) const;
   StoreId reduce_parts(ReduceChain* chain, std::vector<int>* left, int cut, StoreId source);
   void write_result(const Reduced& r, const ReduceChain& chain, const std::vector<int>& left, StoreId source);
   void write_everywhere(const std::vector<ReduceEnd>& ends);  // lower_everywhere.cpp

@@ -183,7 +183,7 @@ void GroupLowering::finish_reductions() {
     Stage& stage = stages_[i];
     if (!r.needed || stage.direct) continue;
     const int first = axes[0];
-    ReduceChain chain{program_.reductions[r.number], r.type, stage.weight, frame_, {}, {}, frame_[first], unit_of(first, rank)};
+    ReduceChain chain{program_.reductions[r.number], r.type, stage.weight, frame_, {}, {}, frame_[first], unit_of(first, rank), nullptr};
     for (int k = 0; k < rank; ++k)
       if (k != first) chain.axes.push_back(k);
     chain.nodes = rows_.nodes();
@@ -205,6 +205,20 @@ void GroupLowering::finish_reductions() {
     l_.drop_temporary(source);
   }
   if (!ends.empty()) write_everywhere(ends);
+}
+
+// What the joins of a later stage meet is told as what the reduction itself meets.
+std::shared_ptr<FpReport> GroupLowering::joins_report(const ReduceChain& chain, int device) const {
+  const bool ours = l_.job.rank_of(device) == l_.job.rank;
+  if (!group_.watch || !ours || chain.reduction.state != ReduceState::kPlain) return nullptr;
+  auto program = std::make_shared<Program>();
+  program->push({kReduce, chain.type, kNone, kNone, kNone}, chain.type);
+  auto report = std::make_shared<FpReport>();
+  report->program = std::move(program);
+  report->flags.resize(1);
+  report->watch = group_.watch;
+  report->lines = group_.op_lines;
+  return report;
 }
 
 // Each part reduces its own states over left[0 .. cut - 1] whole and left[cut] to nodes. Returns the store of those.
@@ -256,13 +270,14 @@ StoreId GroupLowering::reduce_parts(ReduceChain* given, std::vector<int>* left, 
     task.outputs.push_back({target, to_view, out, false, true});
     task.cost = static_cast<double>(in.count());
     const auto interval = partition::Interval{box.lo[axis], box.hi[axis]};
+    task.report = chain.report = joins_report(chain, task.device);
     task.body = [chain, whole, axis, interval, extents, extent = frame_[axis], bytes](
                     std::span<const Bound> ins, std::span<const Bound> outs, Parallel& parallel) {
       ReduceChain c = chain;
       ReduceWork work{std::vector<char>(ins[0].base, ins[0].base + count_of(extents) * bytes), extents};
       for (int k : whole) c.reduce_whole(&work, k, parallel);
       const auto place = static_cast<int>(std::find(c.axes.begin(), c.axes.end(), axis) - c.axes.begin());
-      StateArray array{c.reduction, c.type, 1, work.shape[place], 1, c.weight};
+      StateArray array{c.reduction, c.type, 1, work.shape[place], 1, c.weight, c.flags()};
       for (int i = 0; i < place; ++i) array.outer *= work.shape[i];
       for (int i = place + 1; i < work.shape.size(); ++i) array.inner *= work.shape[i];
       reduce_run_axis(array, interval.lo, interval.hi, extent, work.states.data(), outs[0].base, parallel);
@@ -319,7 +334,9 @@ void GroupLowering::write_result(const Reduced& r, const ReduceChain& chain, con
     task.inputs.push_back({source, from_view, in, false, true});
     task.outputs.push_back({r.store, view, box, false, true});
     task.cost = static_cast<double>(in.count()) * 4;
-    task.body = [chain, left, extents, bytes](std::span<const Bound> ins, std::span<const Bound> outs,
+    ReduceChain reported = chain;
+    task.report = reported.report = joins_report(chain, device);
+    task.body = [chain = std::move(reported), left, extents, bytes](std::span<const Bound> ins, std::span<const Bound> outs,
                                               Parallel& parallel) {
       const int64_t row = count_of(extents);
       const auto nodes = static_cast<int64_t>(chain.nodes.size());

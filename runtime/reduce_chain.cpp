@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+#include "runtime/step_builder.h"
+
 namespace tilewise {
+
+uint8_t* ReduceChain::flags() const { return report ? report->flags.data() : nullptr; }
 
 void ReduceChain::reduce_whole(ReduceWork* work, int axis, Parallel& parallel) {
   const auto at = static_cast<int>(std::find(axes.begin(), axes.end(), axis) - axes.begin());
-  StateArray in{reduction, type, 1, work->shape[at], 1, weight};
+  StateArray in{reduction, type, 1, work->shape[at], 1, weight, flags()};
   for (int i = 0; i < at; ++i) in.outer *= work->shape[i];
   for (int i = at + 1; i < work->shape.size(); ++i) in.inner *= work->shape[i];
   std::vector<char> out(in.outer * in.inner * in.bytes());

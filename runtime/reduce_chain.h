@@ -3,11 +3,14 @@
 // Plain data that tasks take with them. States are [nodes or 1][the box's axes in order].
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "runtime/reduce_stage.h"
 
 namespace tilewise {
+
+struct FpReport;  // step_builder.h
 
 struct ReduceWork {
   std::vector<char> states;
@@ -22,9 +25,11 @@ struct ReduceChain {
   std::vector<int> axes;         // of the box in memory order, behind the node axis
   std::vector<partition::TreeNode> nodes;  // to be joined first, of an axis of
   int64_t extent = 1, unit = 1;
+  std::shared_ptr<FpReport> report;  // what joins meet; null: nobody asks
 
+  uint8_t* flags() const;
   // For joining nodes of `row` states each.
-  StateArray joined(int64_t row) const { return {reduction, type, 1, row, 1, weight / extent}; }
+  StateArray joined(int64_t row) const { return {reduction, type, 1, row, 1, weight / extent, flags()}; }
   // Reduces the axis of the work whole.
   void reduce_whole(ReduceWork* work, int axis, Parallel& parallel);
 };

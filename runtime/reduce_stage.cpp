@@ -1,6 +1,7 @@
 #include "runtime/reduce_stage.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace tilewise {
@@ -8,15 +9,18 @@ namespace tilewise {
 using partition::kRunUnit;
 using partition::TreeNode;
 
+void combine(const StateArray& in, char* into, const char* from, int64_t n, int64_t into_positions,
+             int64_t from_positions) {
+  uint8_t seen = 0;
+  interpreter().combine(in.reduction, in.dtype, into, from, n, into_positions * in.weight, from_positions * in.weight,
+                        in.flags ? &seen : nullptr);
+  if (seen) std::atomic_ref(*in.flags).fetch_or(seen, std::memory_order_relaxed);
+}
+
 namespace {
 
 // Fewer inner states than this are combined for many units at once instead.
 constexpr int64_t kWideInner = 64;
-
-void combine(const StateArray& in, char* into, const char* from, int64_t n, int64_t into_positions,
-             int64_t from_positions) {
-  interpreter().combine(in.reduction, in.dtype, into, from, n, into_positions * in.weight, from_positions * in.weight);
-}
 
 // Unit results for positions of one outer index: units is [unit][inner].
 void reduce_units(const StateArray& in, const char* states, int64_t count, char* units) {

@@ -17,9 +17,13 @@ struct StateArray {
   DType dtype = DType::kFloat64;  // of the values reduced
   int64_t outer = 1, n = 1, inner = 1;
   int64_t weight = 1;
+  uint8_t* flags = nullptr;  // FpKind bits of what the joins meet, OR-ed in by several threads; null: nobody asks
 
   int64_t bytes() const { return state_bytes(reduction, dtype); }
 };
+
+// Joins n states, each of so many positions, to as many others.
+void combine(const StateArray& in, char* into, const char* from, int64_t n, int64_t into_positions, int64_t from_positions);
 
 // Reduces positions [begin, end) of an axis of `extent` in runs of 32, then pairwise. Writes the nodes of that range:
 // [node][outer][inner]. `in` holds the positions of the range alone.

@@ -43,7 +43,8 @@ struct ProgramRun {
 };
 
 struct StepTask : Task {
-  std::optional<ProgramRun> run;  // instead of body
+  std::optional<ProgramRun> run;     // instead of body
+  std::shared_ptr<FpReport> report;  // of a body that joins states; null: nobody asks
 };
 
 struct StepCounters {

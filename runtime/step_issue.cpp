@@ -236,10 +236,6 @@ void StepBuilder::run_task(StepTask& task, Bind& bind) {
     // What the launch points to lives as long as the task.
     auto keep = std::make_shared<ProgramRun>(*task.run);
     event = device->run(launch, keep, after);
-    if (task.run->report) {
-      task.run->report->finished = event;
-      counters_.reports.push_back(task.run->report);
-    }
   } else {
     const size_t inputs = task.inputs.size();
     event = device->call(
@@ -247,6 +243,10 @@ void StepBuilder::run_task(StepTask& task, Bind& bind) {
           body(std::span(bound).first(inputs), std::span(bound).subspan(inputs), parallel);
         },
         after, task.cost);
+  }
+  if (const auto& report = task.run ? task.run->report : task.report) {
+    report->finished = event;
+    counters_.reports.push_back(report);
   }
   counters_.tasks += 1;
   for (Place& place : bind.inputs)

@@ -2,43 +2,56 @@
 
 #include <cstring>
 
+#include "ops/op_table.h"
 #include "ops/ref/reduce.h"
+#include "ops/simd/fp_status.h"
 #include "ops/simd/kernel.h"
 
 namespace tilewise::ops::simd {
 
-void combine_simd(const Reduction& reduction, DType dtype, void* into, const void* from, int64_t n, int64_t into_positions,
-                  int64_t from_positions) {
-  if (reduction.state != ReduceState::kPlain)
-    return ref::combine_states(reduction, dtype, into, from, n, into_positions, from_positions, nullptr);
-  const KernelInfo kernel = find_kernel(reduction.op, dtype);
-  const int64_t size = itemsize(dtype), whole = n / kernel.quantum * kernel.quantum, rest = n - whole;
+namespace {
+
+// A kernel over n states that need not be whole vectors: the rest on copies, padded with the last of them.
+void join_states(const KernelInfo& kernel, int64_t size, char* into, const char* from, int64_t n, uint8_t* flags) {
+  const int64_t whole = n / kernel.quantum * kernel.quantum, rest = n - whole;
   Call call;
   call.extra = kernel.extra;
   call.step[0] = call.step[1] = 1;
-  const auto aligned = [&](const void* p) { return reinterpret_cast<uintptr_t>(p) % (size < 8 ? size : 8) == 0; };
-  char* to = static_cast<char*>(into);
-  const char* of = static_cast<const char*>(from);
-  if (!aligned(to) || !aligned(of))
-    return ref::combine_states(reduction, dtype, into, from, n, into_positions, from_positions, nullptr);
+  if (kernel.reports) call.flags = flags;
   if (whole) {
-    call.out = to;
-    call.in[0] = to;
-    call.in[1] = of;
+    call.out = into;
+    call.in[0] = into;
+    call.in[1] = from;
     kernel.fn(call, whole);
   }
   if (!rest) return;
   alignas(64) char a[kMaxQuantum * 16], b[kMaxQuantum * 16];
   for (int64_t i = 0; i < kernel.quantum; ++i) {
     const int64_t at = whole + (i < rest ? i : rest - 1);
-    std::memcpy(a + i * size, to + at * size, size);
-    std::memcpy(b + i * size, of + at * size, size);
+    std::memcpy(a + i * size, into + at * size, size);
+    std::memcpy(b + i * size, from + at * size, size);
   }
   call.out = a;
   call.in[0] = a;
   call.in[1] = b;
   kernel.fn(call, kernel.quantum);
-  std::memcpy(to + whole * size, a, rest * size);
+  std::memcpy(into + whole * size, a, rest * size);
+}
+
+}  // namespace
+
+void combine_simd(const Reduction& reduction, DType dtype, void* into, const void* from, int64_t n, int64_t into_positions,
+                  int64_t from_positions, uint8_t* flags) {
+  const int64_t size = itemsize(dtype);
+  const auto aligned = [&](const void* p) { return reinterpret_cast<uintptr_t>(p) % (size < 8 ? size : 8) == 0; };
+  if (reduction.state != ReduceState::kPlain || !aligned(into) || !aligned(from))
+    return ref::combine_states(reduction, dtype, into, from, n, into_positions, from_positions, flags);
+  const KernelInfo kernel = find_kernel(reduction.op, dtype);
+  if (flags) take_fp_status();
+  join_states(kernel, size, static_cast<char*>(into), static_cast<const char*>(from), n, flags);
+  if (!flags) return;
+  const uint8_t seen = take_fp_status();
+  if (!kernel.reports && row(reduction.op).fp == Hardware) *flags |= seen;
 }
 
 }  // namespace tilewise::ops::simd

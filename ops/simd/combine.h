@@ -9,6 +9,6 @@ namespace tilewise::ops::simd {
 
 // into[i] = into[i] joined with from[i], for n states; positions count the elements under each.
 void combine_simd(const Reduction& reduction, DType dtype, void* into, const void* from, int64_t n, int64_t into_positions,
-                  int64_t from_positions);
+                  int64_t from_positions, uint8_t* flags);
 
 }  // namespace tilewise::ops::simd

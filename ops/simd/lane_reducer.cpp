@@ -274,7 +274,7 @@ int64_t value_offset(const Reduction& reduction, DType dtype) {
 void StateJoin::operator()(char* into, const char* from, int64_t width, int64_t into_positions,
                            int64_t from_positions) const {
   if (width == 1 && one) return one(into, from);
-  combine_simd(reduction, dtype, into, from, width, into_positions, from_positions);
+  combine_simd(reduction, dtype, into, from, width, into_positions, from_positions, nullptr);
 }
 
 }  // namespace tilewise::ops::simd

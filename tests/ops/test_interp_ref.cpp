@@ -204,7 +204,7 @@ class CutAxis {
     for (const auto& node : nodes) positions.push_back(node.end - node.begin);
     for (const auto& join : partition::tree_joins(nodes, length_, unit_)) {
       combine_reference(program_.reductions[0], f32, states[join.left].data(), states[join.right].data(), others_,
-                        positions[join.left], positions[join.right]);
+                        positions[join.left], positions[join.right], nullptr);
       positions[join.left] += positions[join.right];
     }
     return states[0];

@@ -46,6 +46,16 @@ def test_raised_at_the_operation(name):
         CASES[name](tilewise, tilewise.asarray([1.0, 2.0, 3.0]))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("shape, axis", [((5000,), None), ((100_000,), 0), ((5000, 40), 0), ((5000, 40), None)])
+def test_infinities_that_meet_late(shape, axis, dtype):
+    """First and last element meet where the tree's nodes are joined, which several tiles do together."""
+    x = numpy.zeros(shape, dtype)
+    x[(3,) + (2,) * (x.ndim - 1)], x[(-3,) + (2,) * (x.ndim - 1)] = numpy.inf, -numpy.inf
+    got, want = (told(lambda xp=xp: xp.sum(xp.asarray(x), axis=axis)) for xp in (tilewise, numpy))
+    assert got == want and len(want) == 1
+
+
 def test_called():
     seen = []
     former = numpy.seterrcall(lambda kind, bits: seen.append(kind))
