@@ -302,7 +302,7 @@ TilingPtr GroupLowering::follow_frame(const StoreState& store, const View& view)
 void GroupLowering::place_births() {
   for (const Output& out : outputs_) {
     StoreState& store = l_.stores.get(out.store);
-    if (store.tiling) continue;
+    if (store.tiling || takes_over(store, out)) continue;
     TilingPtr tiling;
     if (out.box == Box::of(frame_) && out.view.offset == 0 && count_of(frame_) == store.count())
       tiling = follow_frame(store, out.view);
@@ -346,6 +346,10 @@ void GroupLowering::issue() {
     return;
   }
   choose_partition();
+  struct Forget {
+    GroupLowering& lowering;
+    ~Forget() { lowering.forget_taken(); }
+  } forget{*this};
   place_births();
   plan_reductions();
   dump(tilewise::Stage::kPlan, [&] {

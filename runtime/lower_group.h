@@ -102,6 +102,10 @@ class GroupLowering {
   bool everywhere_if_small();
   const Input* key_input() const;
   void place_births();
+  // lower_reuse.cpp
+  bool takes_over(StoreState& store, const Output& out);
+  bool lies_free(const Input& in, const Output& out) const;
+  void forget_taken();
   std::shared_ptr<const partition::Tiling> follow_frame(const StoreState& store, const partition::View& view) const;
   std::vector<int64_t> relevant_parts() const;
   bool splits_at_guards(const partition::Box& box) const;
@@ -132,6 +136,7 @@ class GroupLowering {
   std::vector<Output> outputs_;
   std::vector<Reduced> reduced_;
   std::vector<partition::Box> guards_;
+  SmallVec<StoreId, 4> taken_;          // operands whose memory results have taken over
   uint64_t reduced_axes_ = 0;           // canonical
   partition::DomainPartition parts_;
   bool everywhere_ = false;             // every rank computes all of it

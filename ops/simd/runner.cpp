@@ -319,7 +319,7 @@ void Runner::run_part(int phase, const Block& block, int64_t offset, bool gather
   const int64_t padded = round_up(block.count, plan_.quantum);
   move_cursors(block, offset, gathered);
   if (!gathered && block.count >= kWorthPrefetch) prefetch(phase, block);
-  if (launch_.fp_flags) take_fp_status();
+  if (launch_.fp_flags) take_fp_status(launch_.fp_watch);
   for (int s = plan_.phase_begin[phase]; s < plan_.phase_begin[phase + 1]; ++s) run_step(s, block, padded, gathered);
 }
 
@@ -351,7 +351,7 @@ void Runner::run_step(int s, const Block& block, int64_t padded, bool gathered) 
 
 // A block with subnormal numbers lets the next be computed carefully, one without them lets it be computed plainly.
 void Runner::run_watching(const Step& step, Bound& bound, int64_t count) {
-  if (!launch_.fp_flags) take_fp_status();
+  forget_subnormals();
   bound.call.fn(bound.call, count);
   bound.call.fn = met_subnormals() ? step.kernel.careful : step.kernel.fn;
 }
@@ -444,7 +444,7 @@ void note_flags(const Launch& launch, const Plan& plan, uint16_t instruction, ui
 
 void note_reduced_flags(const Launch& launch, const Plan& plan, const PlannedReduction& reduction) {
   if (!launch.fp_flags) return;
-  const uint8_t seen = take_fp_status();
+  const uint8_t seen = take_fp_status(launch.fp_watch);
   if (reduction.flagged) note_flags(launch, plan, plan.steps[reduction.step].value, seen);
 }
 
@@ -453,12 +453,12 @@ void Runner::collect_flags(const Step& step, Bound& bound, int64_t count) {
   if (step.kernel.reports) {
     seen = bound.seen;
     bound.seen = 0;
-    take_fp_status();
+    take_fp_status(launch_.fp_watch);
   } else if (step.fp == Hardware) {
-    seen = take_fp_status();
+    seen = take_fp_status(launch_.fp_watch);
   } else {
     if (step.fp != Never) seen = explicit_fp_flags(step, bound.call, bound.scalar_count ? 1 : count, launch_.fp_watch);
-    take_fp_status();
+    take_fp_status(launch_.fp_watch);
   }
   note_flags(launch_, plan_, step.flagged, seen);
 }

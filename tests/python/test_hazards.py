@@ -70,6 +70,42 @@ def normalised_in_place(xp):
 
 
 @program
+def results_in_the_place_of_operands(xp):
+    x, y = grid(xp, 50, 300), grid(xp, 50, 300) + 100
+    for _ in range(4):
+        x, y = x + y, (x - y) * 0.5
+        x = x - 0.25 * y
+        y = y + (x * y).max()
+    z = y[::-1] - x
+    w = x.T + y.T
+    total = (x * z).max()
+    x = y + total
+    return x, z, w, total
+
+
+@program
+def results_in_the_place_of_shifted_operands(xp):
+    v = grid(xp, 50, 300)
+    for _ in range(3):
+        r = v * 4
+        r[1:] -= v[:-1]
+        r[:, :-1] -= v[:, 1:]
+        v = r * 0.25
+        v[2:] += 1
+    return (v, v.max())
+
+
+@program
+def an_operand_that_is_still_wanted(xp):
+    x = grid(xp, 50, 300)
+    y = x
+    x = x + 1
+    z = x.reshape(300, 50)
+    x = x * 2
+    return x, y, z
+
+
+@program
 def stretched_operand_overwritten(xp):
     x = grid(xp)
     wide = xp.broadcast_to(x, (5, 3, 4))
