@@ -13,6 +13,7 @@ namespace tilewise::ops::simd {
 namespace {
 
 constexpr int64_t kWorthPrefetch = 256;  // elements
+constexpr float kHardWork = 1.5f;        // additions for each array, from which kernels let memory idle
 constexpr int64_t kStagger = 192;  // bytes between registers, so that they do not share cache sets
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
@@ -64,6 +65,7 @@ Runner::Runner(const Geometry& geometry, const Plan& plan, Arena& arena, int64_t
   for (int i = 0; i < values; ++i)
     if (homes_[i] != kFixed) travellers_[travels_++] = static_cast<uint16_t>(i);
   repeats_ = may_repeat();
+  works_hard_ = plan_.cost > kHardWork * static_cast<float>(accesses_);
   find_leaders();
   choose_fetchers();
 }
@@ -300,7 +302,8 @@ void Runner::choose_fetchers() {
 // The phase before whose blocks an array's next block is asked for. What was read in an earlier phase is near.
 int Runner::wanted_in(const Value& v) const { return v.kind == ValueKind::kLoad ? 0 : v.phase; }
 
-// Asks for the operands of the next block: kernels work in the first-level cache, so that memory would idle meanwhile.
+// Asks for the operands of the next block: kernels work in the first-level cache, so that memory would idle meanwhile. Where
+// they do little, the processor's own prefetching keeps up, and to ask costs a stencil a fifth of its time.
 void Runner::prefetch(int phase, const Block& block) {
   constexpr int64_t kLine = 64;
   for (int m = 0; m < travels_; ++m) {
@@ -318,7 +321,7 @@ void Runner::prefetch(int phase, const Block& block) {
 void Runner::run_part(int phase, const Block& block, int64_t offset, bool gathered) {
   const int64_t padded = round_up(block.count, plan_.quantum);
   move_cursors(block, offset, gathered);
-  if (!gathered && block.count >= kWorthPrefetch) prefetch(phase, block);
+  if (works_hard_ && !gathered && block.count >= kWorthPrefetch) prefetch(phase, block);
   if (launch_.fp_flags) take_fp_status(launch_.fp_watch);
   for (int s = plan_.phase_begin[phase]; s < plan_.phase_begin[phase + 1]; ++s) run_step(s, block, padded, gathered);
 }

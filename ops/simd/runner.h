@@ -110,6 +110,7 @@ class Runner {
   int patch_count_ = 0;
   bool* leads_ = nullptr;         // by access: nothing else asks for its elements earlier
   int64_t split_ = 1;
+  bool works_hard_ = false;  // the next block is asked for meanwhile
   bool sink_counts_ = true;
   bool repeats_ = false;    // elements may be computed twice: no output lies on an operand
   int walk_axis_ = -1;
