@@ -169,10 +169,12 @@ const std::string& ControlChannel::host(int rank) const { return impl_->hosts[st
 
 const std::string& ControlChannel::card(int rank) const { return impl_->cards[static_cast<size_t>(rank)]; }
 
-std::vector<int> ControlChannel::ranks_on_host() const {
+std::vector<int> ControlChannel::ranks_on_host() const { return ranks_on_host_of(impl_->options.rank); }
+
+std::vector<int> ControlChannel::ranks_on_host_of(int of) const {
   std::vector<int> ranks;
   for (int rank = 0; rank < impl_->options.size; ++rank)
-    if (impl_->host_ids[static_cast<size_t>(rank)] == impl_->host_ids[static_cast<size_t>(impl_->options.rank)])
+    if (impl_->host_ids[static_cast<size_t>(rank)] == impl_->host_ids[static_cast<size_t>(of)])
       ranks.push_back(rank);
   return ranks;
 }

@@ -100,6 +100,7 @@ class ControlChannel {
   const std::string& host(int rank) const;
   const std::string& card(int rank) const;
   std::vector<int> ranks_on_host() const;  // those that share this host, in order, this one included
+  std::vector<int> ranks_on_host_of(int rank) const;
 
  private:
   class Impl;

@@ -77,6 +77,10 @@ class Device {
   // Stream-ordered memory: usable by work submitted from now on; 64-byte aligned, contents undefined. Throws
   // Error(kMemory) when there is none. Zero bytes give a non-null pointer.
   virtual BufferView allocate(size_t bytes) = 0;
+  // Memory that holds nothing, for work that must be issued all the same: what is read from it is anything.
+  virtual BufferView allocate_hollow(size_t bytes) = 0;
+  // What allocate() takes of the limit, rounding included.
+  virtual int64_t block_bytes(size_t bytes) const = 0;
   // Gives the memory back for work of this device submitted later; `after` are events of other queues that still use it.
   virtual void release(BufferView buffer, std::span<const Event> after = {}) = 0;
 
@@ -91,6 +95,7 @@ class Device {
 
 struct MemoryUse {
   int64_t current = 0, peak = 0, cached = 0;  // bytes: handed out now, at most since the last reset, kept for reuse
+  int64_t limit = 0;
 };
 
 // The devices of this process, from TILEWISE_DEVICES ("cpu", "cpu:3"); found once, never destroyed.
@@ -107,10 +112,10 @@ class Machine {
 // Throws Error(kValue) naming the variable, its value and what is allowed when `devices` is malformed.
 // local_rank of local_size: the cores that ranks of one host may use are divided among them.
 // local_masks: the masks of these ranks; without them, masks overlap if ours is the whole machine.
-// memory_limit: bytes that this rank may hold; 0: its even share of what the host offers.
+// The rank's memory is its even share of what the host offers.
 // A second call makes a second machine (tests do); the first stays as it is.
 Machine& make_machine(const std::string& devices, int local_rank, int local_size,
-                      std::span<const std::string> local_masks = {}, int64_t memory_limit = 0);
+                      std::span<const std::string> local_masks = {});
 Machine& machine();  // the newest one made
 
 // What the ranks of a host tell each other before they make their machines.

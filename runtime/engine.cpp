@@ -192,7 +192,9 @@ void Engine::attempt(const Describe& describe, const Issue& issue) {
     if (!refused_) refused_ = failure;
     return;
   }
-  if (failures_.wanted()) failures_.note(describe());
+  const std::exception_ptr lacking = steps_.shortage.take();
+  const bool lost = (lacking || failures_.wanted()) && failures_.note(describe());
+  if (lacking && !lost) failures_.lack_memory(describe(), lacking);
 }
 
 
@@ -296,6 +298,33 @@ std::vector<Event> Engine::pending() const {
   for (Device* device : job_.local) events.push_back(device->queue().last());
   if (job_.comm_queue) events.push_back(job_.comm_queue->last());
   return events;
+}
+
+void Engine::add_held(const Tiling& tiling, std::vector<int64_t>* held) const {
+  const auto bytes = [&](const Box& box) {
+    return job_.local[0]->block_bytes(static_cast<size_t>(box.count() * tiling.base_itemsize()));
+  };
+  if (tiling.is_replicated()) {
+    for (int64_t& rank : *held) rank += bytes(Box::of(tiling.base_shape()));
+    return;
+  }
+  for (int64_t tile = 0; tile < tiling.tile_count(); ++tile)
+    (*held)[static_cast<size_t>(job_.rank_of(tiling.owner(tile)))] += bytes(tiling.tile_box(tile));
+}
+
+void Engine::add_held(const Dims& base_shape, int64_t base_itemsize, std::vector<int64_t>* held) const {
+  add_held(*lowering_.default_tiling(base_shape, base_itemsize), held);
+}
+
+std::vector<int64_t> Engine::held_by_ranks() {
+  std::vector<int64_t> held(static_cast<size_t>(job_.size), 0);
+  stores_.each([&](const StoreState& store) {
+    if (store.tiling)
+      add_held(*store.tiling, &held);
+    else if (!store.dropped)
+      add_held(store.base_shape, store.base_itemsize, &held);
+  });
+  return held;
 }
 
 void Engine::check() {

@@ -41,6 +41,11 @@ class Engine {
   void flush();
   // The events after which everything issued is done.
   std::vector<Event> pending() const;
+  // Bytes that each rank holds for the stores there are, as far as the stream decides it: those not yet placed lie where
+  // stores lie by default, and those that are dropped before they were placed will never be. A function of the stream.
+  std::vector<int64_t> held_by_ranks();
+  // Adds what each rank would hold of a new store.
+  void add_held(const Dims& base_shape, int64_t base_itemsize, std::vector<int64_t>* held) const;
   // Looks at what queues report and throws the first failure that nobody has been told of.
   void check();
   FailureLog& failures() { return failures_; }
@@ -52,6 +57,7 @@ class Engine {
   void count_into(std::map<std::string, double>* counters, const std::string& prefix) const;
 
  private:
+  void add_held(const partition::Tiling& tiling, std::vector<int64_t>* held) const;
   void host_data(const Record& record);
   std::vector<Event> read(const Record& record);
   void call(const Record& record);

@@ -68,6 +68,7 @@ std::vector<char> encode(const std::vector<FailurePtr>& failures) {
   for (const FailurePtr& f : failures) {
     put_number(&bytes, static_cast<uint64_t>(f->kind));
     put_number(&bytes, f->fatal);
+    put_number(&bytes, f->only_read);
     put_number(&bytes, f->line);
     put_text(&bytes, f->operation);
     put_text(&bytes, f->reason);
@@ -84,6 +85,7 @@ std::vector<FailurePtr> decode_failures(const char* data, size_t bytes) {
     auto f = std::make_shared<TaskFailure>();
     f->kind = static_cast<ErrorKind>(r.number());
     f->fatal = r.number() != 0;
+    f->only_read = r.number() != 0;
     f->line = static_cast<uint32_t>(r.number());
     f->operation = r.text();
     f->reason = r.text();
@@ -121,16 +123,17 @@ bool FailureLog::finished(const IssuedWork& work) const {
   return true;
 }
 
-void FailureLog::note(IssuedWork work) {
+bool FailureLog::note(IssuedWork work) {
   for (int q = 0; q < queues(); ++q) work.last.push_back(queue(q).last().sequence);
-  spreads(work);
+  const bool lost = spreads(work);
   works_.push_back(std::move(work));
-  if (holds_ > 0) return;
+  if (holds_ > 0) return lost;
   // Two for one, so that the list does not grow while work finishes.
   for (int i = 0; i < 2 && works_.size() > 1 && finished(works_.front()); ++i) {
     if (Progress::failed()) look();
     works_.pop_front();
   }
+  return lost;
 }
 
 void FailureLog::poison(StoreId store, const FailurePtr& failure) {
@@ -178,6 +181,30 @@ FailurePtr FailureLog::refuse(const IssuedWork& work, const std::exception_ptr& 
   return failure;
 }
 
+void FailureLog::lack_memory(const IssuedWork& work, const std::exception_ptr& error) {
+  const FailurePtr failure = refuse(work, error);
+  failure->reason = str("rank ", job_.rank, ": ", failure->reason);
+  failure->reported = false;
+  if (work.kind == RecordKind::kRead) {
+    failure->only_read = true;
+    for (StoreId store : work.reads) failure->stores.push_back(store);
+    failed_reads_.push_back(failure);
+  }
+  unreported_.push_back(failure);
+  new_.push_back(failure);
+  Progress::note_failure();
+}
+
+FailurePtr FailureLog::take_failed_read(StoreId store) {
+  const auto found = std::find_if(failed_reads_.begin(), failed_reads_.end(), [&](const FailurePtr& failure) {
+    return std::find(failure->stores.begin(), failure->stores.end(), store) != failure->stores.end();
+  });
+  if (found == failed_reads_.end()) return nullptr;
+  const FailurePtr failure = *found;
+  failed_reads_.clear();
+  return failure;
+}
+
 void FailureLog::look() {
   std::vector<std::pair<size_t, FailurePtr>> found;
   for (int q = 0; q < queues(); ++q) {
@@ -211,6 +238,11 @@ void FailureLog::look() {
 
 void FailureLog::adopt(FailurePtr failure) {
   if (failure->fatal && !fatal_) fatal_ = failure;
+  if (failure->only_read) {
+    failed_reads_.push_back(failure);
+    unreported_.push_back(std::move(failure));
+    return;
+  }
   for (const FailurePtr& known : unreported_) {
     if (known->reason != failure->reason || known->line != failure->line) continue;
     for (StoreId store : failure->stores) poison(store, known);
@@ -236,6 +268,11 @@ FailurePtr FailureLog::take_unreported() {
   return first;
 }
 
-std::vector<FailurePtr> FailureLog::take_new() { return std::exchange(new_, {}); }
+std::vector<FailurePtr> FailureLog::take_new() {
+  // What was overwritten meanwhile has values again.
+  for (const FailurePtr& failure : new_)
+    if (!failure->only_read) std::erase_if(failure->stores, [&](StoreId store) { return of(store) != failure; });
+  return std::exchange(new_, {});
+}
 
 }  // namespace tilewise

@@ -25,6 +25,7 @@ struct TaskFailure {
   std::string reason;
   std::vector<StoreId> stores;  // those without values
   bool fatal = false;           // an exchange failed: nothing more can be trusted
+  bool only_read = false;       // values did not reach the reader; the stores named have them still
   bool reported = false;        // somebody was told
 };
 using FailurePtr = std::shared_ptr<TaskFailure>;
@@ -55,11 +56,15 @@ class FailureLog {
 
   // False: all that was issued is done and well, so that the work just issued needs no note.
   bool wanted() const;
-  void note(IssuedWork work);
+  // True: its operands have no values, so its results have none either.
+  bool note(IssuedWork work);
   // Whether its operands have no values; then its results have none either, and there is no point in running it.
   bool spreads(const IssuedWork& work);
   // The work could not be issued, or not wholly.
   FailurePtr refuse(const IssuedWork& work, const std::exception_ptr& error);
+  // The same where the work was issued all the same, over memory that holds nothing, for the sake of other ranks: nobody
+  // has been told.
+  void lack_memory(const IssuedWork& work, const std::exception_ptr& error);
   // Takes what queues report.
   void look();
   // Another rank's failure.
@@ -67,6 +72,8 @@ class FailureLog {
 
   // Why the store has no values; null: it has.
   FailurePtr of(StoreId store) const;
+  // Why the last read of the store brought nothing; null: it did.
+  FailurePtr take_failed_read(StoreId store);
   bool any() const { return !poisoned_.empty(); }
   const FailurePtr& fatal() const { return fatal_; }
   // Marks all as reported; the first that had not been, or null.
@@ -86,7 +93,7 @@ class FailureLog {
   const Job& job_;
   std::deque<IssuedWork> works_;
   std::unordered_map<StoreId, FailurePtr> poisoned_;
-  std::vector<FailurePtr> unreported_, new_;
+  std::vector<FailurePtr> unreported_, new_, failed_reads_;
   FailurePtr fatal_;
   int holds_ = 0;
 };

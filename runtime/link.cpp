@@ -50,6 +50,10 @@ class JobLink : public Link {
   ~JobLink() override { transport_.set_notifier({}); }
 
   std::vector<int> ranks_here() const { return channel_->ranks_on_host(); }
+  // Ranks that share a host get equal parts of its memory.
+  int64_t memory_limit_of(int rank) const {
+    return offer_of(rank).memory_limit / static_cast<int64_t>(channel_->ranks_on_host_of(rank).size());
+  }
   HostOffer offer_of(int rank) const {
     HostOffer offer;
     std::istringstream card(channel_->card(rank));
@@ -197,6 +201,7 @@ std::unique_ptr<Link> join_job(State& s) {
   if (!s.child && !place.alone()) s.transport = comm::open_transport(place);
   if (!s.transport || s.transport->size() == 1) {
     make_machine(settings().devices, 0, 1);
+    s.limits = {machine().memory_use(0).limit};
     return nullptr;
   }
   s.role.rank = s.transport->rank();
@@ -208,6 +213,7 @@ std::unique_ptr<Link> join_job(State& s) {
   std::vector<std::string> masks;
   for (int rank : here) masks.push_back(link->offer_of(rank).mask);
   make_machine(settings().devices, static_cast<int>(at), static_cast<int>(here.size()), masks);
+  for (int rank = 0; rank < s.role.size; ++rank) s.limits.push_back(link->memory_limit_of(rank));
   return link;
 }
 

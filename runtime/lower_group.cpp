@@ -40,7 +40,7 @@ void Lowering::place(StoreState& store, TilingPtr tiling) {
     instance.device = device;
     instance.place = partition::InstanceBox(store.form(), box);
     instance.whole = box == Box::of(store.base_shape);
-    instance.buffer = device->allocate(box.count() * store.base_itemsize);
+    instance.buffer = counters.shortage.allocate(job, *device, box.count() * store.base_itemsize, &instance.hollow);
     // The memory is free in the order of this device's queue: work of other queues must wait for that point.
     instance.written = device->queue().last();
     store.instances.push_back(std::move(instance));
@@ -73,10 +73,13 @@ void Lowering::ensure_placed(StoreState& store) {
   if (job.devices() == 1)
     place(store, whole_tiling(store));
   else
-    place(store, store.count() < min_tile
-                     ? Tiling::replicated(store.base_shape, static_cast<int32_t>(store.base_itemsize))
-                     : partition::default_tiling(store.base_shape, static_cast<int32_t>(store.base_itemsize),
-                                                 job.devices(), min_tile));
+    place(store, default_tiling(store.base_shape, store.base_itemsize));
+}
+
+TilingPtr Lowering::default_tiling(const Dims& base_shape, int64_t base_itemsize) const {
+  const auto itemsize = static_cast<int32_t>(base_itemsize);
+  return count_of(base_shape) < min_tile ? Tiling::replicated(base_shape, itemsize)
+                                         : partition::default_tiling(base_shape, itemsize, job.devices(), min_tile);
 }
 
 StoreId Lowering::temporary(const Dims& shape, int64_t itemsize, TilingPtr tiling) {

@@ -54,6 +54,8 @@ class Lowering {
 
   // Allocates the tiles of a placed store that lie on this process's devices.
   void place(StoreState& store, std::shared_ptr<const partition::Tiling> tiling);
+  // Where a store lies that nothing else decides about.
+  std::shared_ptr<const partition::Tiling> default_tiling(const Dims& base_shape, int64_t base_itemsize) const;
   // Places the store by default if it is not placed.
   void ensure_placed(StoreState& store);
   std::shared_ptr<const partition::Tiling> whole_tiling(const StoreState& store);

@@ -38,6 +38,7 @@ void continue_after_fork(State& s) {
   s.line_hook = parents_state->line_hook;
   s.line_text = parents_state->line_text;
   s.watch_hook = parents_state->watch_hook;
+  s.reclaim = parents_state->reclaim;
   s.blocking = parents_state->blocking;
 }
 }  // namespace

@@ -42,6 +42,8 @@ struct SourceLine {
 using LineHook = SourceLine (*)();
 using LineText = std::string (*)(SourceLine);  // "prog.py:12"
 void set_line_hooks(LineHook hook, LineText text);
+// Collects Python's garbage, where memory is short.
+void set_reclaim_hook(void (*hook)());
 // Called around every wait: release and take the GIL, poll signals.
 struct BlockingHooks {
   void* (*enter)() = nullptr;

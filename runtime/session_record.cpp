@@ -204,8 +204,17 @@ void record(Record& r, const Array* const* in, const Array* const* out) {
   for (size_t i = 0; i < r.outputs.size(); ++i) check_own(s, *out[i]->store);
   r.line = current_line(s);
   if (s.watch_hook) r.watch = s.watch_hook();
+  const bool alone = leader_alone(in, r.inputs.size(), out, r.outputs.size());
+  if (!alone) {  // before anything is noted
+    SmallVec<Store*, 8> births;
+    for (size_t i = 0; i < r.inputs.size(); ++i)
+      if (!in[i]->store->born) births.push_back(in[i]->store.get());
+    for (size_t i = 0; i < r.outputs.size(); ++i)
+      if (!out[i]->store->born) births.push_back(out[i]->store.get());
+    if (!births.empty()) make_room(s, held, {births.begin(), births.end()});
+  }
   if (s.tap) s.tap->note(r, in, out);
-  if (leader_alone(in, r.inputs.size(), out, r.outputs.size())) {
+  if (alone) {
     for (size_t i = 0; i < r.outputs.size(); ++i) forget_copy(s, *out[i]->store);
     for (size_t i = 0; i < r.inputs.size(); ++i) {
       name_store(r, *in[i]->store, &s.next_known);
@@ -261,6 +270,7 @@ bool record_plain(const PlainOperation& operation, StoreRef* result) {
   StoreId& next = alone ? s.next_known : s.next_global;
   Engine& engine = alone ? *s.known : *s.global;
   const uint8_t watch = s.watch_hook ? s.watch_hook() : 0;
+  if (!alone && !take_room(s, count_of(shape) * operation.itemsize)) return false;
   if (!engine.join_plain(operation, in, next, current_line(s), watch)) return false;
   Store* store;
   if (s.free_stores.empty()) {
@@ -317,6 +327,7 @@ void read(const Array& source, void* to) {
     throw;
   }
   held = lock(s);
+  if (const FailurePtr failure = engine.failures().take_failed_read(id)) raise(s, failure);
   raise_if_poisoned(s, engine, id);
 }
 

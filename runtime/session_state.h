@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -58,6 +59,9 @@ struct State {
   StoreId first_own = 1;            // lower numbers were given before this process was forked
   std::atomic<Store*> dropped{nullptr};  // a stack; linked through Store::next_dropped
   std::map<std::string, double> counts;
+  std::vector<int64_t> limits;      // bytes that each rank may hold
+  int64_t room = 0;                 // bytes that may be born before somebody must count
+  void (*reclaim)() = nullptr;      // drops what only Python's garbage collector can
   std::map<int, int64_t> peaks;     // bytes by memory space, between the last two synchronize()
   LineHook line_hook = nullptr;
   LineText line_text = nullptr;
@@ -104,6 +108,11 @@ void agree_now_and_then(State& s);
 // Raises if the store of the engine has no values, as far as is known.
 void raise_if_poisoned(State& s, Engine& engine, StoreId store);
 void publish(State& s);
+// session_memory.cpp. Makes sure that what is about to be born can be held, or raises Error(kMemory); gives the lock up for
+// a while if it must. `births` may name a store twice.
+void make_room(State& s, std::unique_lock<std::mutex>& held, std::span<Store* const> births);
+// Whether so many bytes can be born without counting what there is; then they are taken.
+bool take_room(State& s, int64_t bytes);
 // Turns dropped handles into drop records.
 void drain_drops(State& s);
 // The line that the next record is charged to.

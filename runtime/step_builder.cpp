@@ -116,7 +116,7 @@ void StepBuilder::bind_input(const StepTask& task, const TaskOperand& operand, P
   // 2. Fetched, tile by tile.
   const Compressed part = compress(operand.view, operand.region, operand.contiguous);
   if (device) {
-    place->buffer = device->allocate(part.bytes);
+    place->buffer = allocate(device, part.bytes);
     place->strides = part.strides;
     lent_.push_back({device, place->buffer});
   }
@@ -200,7 +200,7 @@ void StepBuilder::bind_output(const StepTask& task, const TaskOperand& operand, 
     return;
   }
   if (device) {
-    place->buffer = device->allocate(operand.region.count() * operand.view.itemsize);
+    place->buffer = allocate(device, operand.region.count() * operand.view.itemsize);
     place->strides = c_strides(operand.region.shape(), operand.view.itemsize);
     lent_.push_back({device, place->buffer});
   }

@@ -15,6 +15,7 @@
 
 #include "partition/pieces.h"
 #include "runtime/job.h"
+#include "runtime/shortage.h"
 #include "runtime/step.h"
 #include "runtime/store_table.h"
 
@@ -47,7 +48,9 @@ struct StepTask : Task {
   std::shared_ptr<FpReport> report;  // of a body that joins states; null: nobody asks
 };
 
+// What the engine learns from its steps.
 struct StepCounters {
+  Shortage shortage;
   std::vector<std::shared_ptr<FpReport>> reports;  // of tasks enqueued since the engine last looked
   double tasks = 0, local_bytes = 0, sent_bytes = 0, messages = 0;
 };
@@ -100,6 +103,10 @@ class StepBuilder {
   Event exchange(uint64_t tag, Messages& send, Messages& receive);
   void unpack(Messages& receive, Event arrived);
   void run_task(StepTask& task, Bind& bind);
+  BufferView allocate(Device* device, int64_t bytes, bool* hollow = nullptr) {
+    return counters_.shortage.allocate(job_, *device, bytes, hollow);
+  }
+  void fill_hollow();
   void make_second_instances();
   std::optional<partition::Box> written_box(const TaskOperand& out, const partition::InstanceBox& place);
   void end_swaps();

@@ -80,6 +80,24 @@ struct Exchange {
 
 }  // namespace
 
+// What had no memory when it was made gets some before it is written, if there is some now.
+void StepBuilder::fill_hollow() {
+  for (const StepTask& task : tasks_) {
+    for (const TaskOperand& out : task.outputs) {
+      for (Instance& instance : stores_.get(out.store).instances) {
+        if (!instance.hollow) continue;
+        const BufferView old = instance.buffer;
+        instance.buffer = allocate(instance.device, static_cast<int64_t>(old.bytes), &instance.hollow);
+        std::vector<Event> after = instance.readers;
+        after.push_back(instance.written);
+        instance.device->release(old, after);
+        instance.written = instance.device->queue().last();
+        instance.readers.clear();
+      }
+    }
+  }
+}
+
 // Second instances start as copies of what the step does not write; the rest is copied over too where that is simpler than
 // finding it out: the written box is most of the tile, so one copy of the tile's complement is at most half of it.
 void StepBuilder::make_second_instances() {
@@ -88,7 +106,7 @@ void StepBuilder::make_second_instances() {
     // The boxes of the store that tasks of this step write, as views.
     for (Instance& first : store.instances) {
       Instance second = first;
-      second.buffer = first.device->allocate(first.buffer.bytes);
+      second.buffer = allocate(first.device, static_cast<int64_t>(first.buffer.bytes), &second.hollow);
       second.readers.clear();
       std::vector<Event> after;
       wait_for(&after, first.written, first.device);
@@ -154,7 +172,7 @@ StepBuilder::~StepBuilder() {
 Event StepBuilder::pack(Messages& send, Event* newest) {
   for (auto& [peer, message] : send) {
     (void)peer;
-    message.buffer = job_.local[0]->allocate(message_bytes(message.bytes));
+    message.buffer = allocate(job_.local[0], static_cast<int64_t>(message_bytes(message.bytes)));
     for (Part& part : message.parts) {
       std::vector<Event> after;
       if (part.instance) wait_for(&after, part.instance->written, part.device);
@@ -177,7 +195,7 @@ Event StepBuilder::exchange(uint64_t tag, Messages& send, Messages& receive) {
     return BufferView{message.buffer.data, message_bytes(message.bytes), message.buffer.kind, message.buffer.device};
   };
   for (auto& [peer, message] : receive) {
-    message.buffer = job_.local[0]->allocate(message_bytes(message.bytes));
+    message.buffer = allocate(job_.local[0], static_cast<int64_t>(message_bytes(message.bytes)));
     transfers.push_back({peer, false, whole(message)});
   }
   for (auto& [peer, message] : send) {
@@ -263,6 +281,7 @@ void StepBuilder::run_task(StepTask& task, Bind& bind) {
 
 std::vector<Event> StepBuilder::issue(uint64_t tag) {
   // 1. Where everything lies. Second instances first: outputs are bound to them.
+  fill_hollow();
   make_second_instances();
   binds_.resize(tasks_.size());
   for (size_t t = 0; t < tasks_.size(); ++t) {

@@ -21,6 +21,7 @@ struct Instance {
   BufferView buffer;
   partition::InstanceBox place;      // the box it holds and how that lies in the buffer
   bool whole = false;                // it holds the whole store: a view's own strides are the instance's
+  bool hollow = false;               // no memory could be had: it holds nothing until one writes it who gets some
   Event written;                     // the newest write
   std::vector<Event> readers;        // of other queues, since then
 };

@@ -86,6 +86,9 @@ py::dict start(const std::string& folder) {
   session::set_line_hooks(current_line, line_text);
   session::set_blocking_hooks({enter_wait, leave_wait});
   session::set_watch_hook(watched);
+  session::set_reclaim_hook([] {
+    if (PyGILState_Check()) py::module_::import("gc").attr("collect")();
+  });
   py::dict result;
   result["rank"] = role.rank;
   result["size"] = role.size;

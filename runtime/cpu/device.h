@@ -28,6 +28,8 @@ class CpuDevice final : public Device {
   const DeviceInfo& info() const override { return info_; }
   Queue& queue() override { return queue_; }
   BufferView allocate(size_t bytes) override { return memory_.allocate(bytes); }
+  BufferView allocate_hollow(size_t bytes) override { return memory_.allocate_hollow(bytes); }
+  int64_t block_bytes(size_t bytes) const override { return DeviceMemory::block_bytes(bytes); }
   void release(BufferView buffer, std::span<const Event> after) override { memory_.release(buffer, after); }
   Event run(const Launch& launch, std::shared_ptr<const void> keep, std::span<const Event> after) override;
   Event copy(BufferView to, BufferView from, std::vector<CopyPiece> pieces, std::span<const Event> after) override;

@@ -96,10 +96,10 @@ int parse_devices(const std::string& text) {
 }  // namespace
 
 Machine& make_machine(const std::string& devices, int local_rank, int local_size,
-                      std::span<const std::string> local_masks, int64_t memory_limit) {
+                      std::span<const std::string> local_masks) {
   int count = parse_devices(devices);
   Topology topology = deal_to_rank(take_topology(), local_rank, local_size, local_masks);
-  if (memory_limit == 0) memory_limit = settings().host_memory.of(topology.memory) / local_size;
+  const int64_t memory_limit = settings().host_memory.of(topology.memory) / local_size;
   // Where threads outnumber cores, one that polls keeps another from running.
   Poll::set_limit(std::chrono::microseconds(topology.shared ? 5 : 100));
   auto* made = new CpuMachine(count, std::move(topology), memory_limit);

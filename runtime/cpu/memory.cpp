@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "runtime/base/error.h"
+#include "runtime/cpu/hollow.h"
 #include "runtime/dump.h"
 #include "runtime/progress.h"
 
@@ -61,7 +62,9 @@ std::string mebibytes(int64_t bytes) { return str((bytes + (1 << 19)) >> 20, " M
 }  // namespace
 
 HostMemory::HostMemory(int64_t limit)
-    : limit_(limit), cache_bound_(limit / 8), generation_(Progress::generation()) {}
+    : limit_(limit), cache_bound_(limit / 8), generation_(Progress::generation()) {
+  use_.limit = limit;
+}
 
 MemoryUse HostMemory::use() const {
   std::lock_guard lock(lock_);
@@ -83,9 +86,13 @@ DeviceMemory::~DeviceMemory() {
   for (const Pending& pending : pending_) {
     for (const Event& event : pending.after) wait(event);
   }
+  for (const Pending& pending : hollow_leaving_) {
+    for (const Event& event : pending.after) wait(event);
+  }
   wait(queue_.last());
   std::lock_guard lock(host_.lock_);
   settle_pending();
+  free_hollow();
   drop_all_done();
   std::erase(host_.devices_, this);
 }
@@ -127,6 +134,27 @@ BufferView DeviceMemory::allocate(size_t bytes) {
   return {block.data, bytes, MemoryKind::kHost, device_};
 }
 
+int64_t DeviceMemory::block_bytes(size_t bytes) {
+  if (bytes == 0) return 0;
+  return static_cast<int64_t>(bytes <= kSmall ? class_bytes(class_of(bytes)) : large_capacity(bytes));
+}
+
+BufferView DeviceMemory::allocate_hollow(size_t bytes) {
+  if (bytes == 0) return {no_bytes, 0, MemoryKind::kHost, device_};
+  void* data = map_hollow(bytes);
+  std::lock_guard lock(host_.lock_);
+  hollow_[data] = bytes;
+  return {data, bytes, MemoryKind::kHost, device_};
+}
+
+void DeviceMemory::free_hollow() {
+  std::erase_if(hollow_leaving_, [](const Pending& pending) {
+    const bool free = all_done(pending.after);
+    if (free) unmap_hollow(pending.block.data, pending.block.capacity);
+    return free;
+  });
+}
+
 DeviceMemory::Block DeviceMemory::take_cached(size_t bytes) {
   if (bytes <= kSmall) {
     int index = class_of(bytes);
@@ -162,7 +190,7 @@ DeviceMemory::Block DeviceMemory::take_pending(size_t bytes, std::vector<Event>&
 
 // New memory from the system, after making room for it.
 DeviceMemory::Block DeviceMemory::obtain(std::unique_lock<BriefLock>& lock, size_t bytes) {
-  size_t capacity = bytes <= kSmall ? class_bytes(class_of(bytes)) : large_capacity(bytes);
+  auto capacity = static_cast<size_t>(block_bytes(bytes));
   auto fits = [&](int64_t others) { return static_cast<int64_t>(capacity) <= host_.limit_ - others; };
   while (true) {
     if (fits(host_.use_.current + host_.use_.cached)) {
@@ -219,6 +247,13 @@ void DeviceMemory::release(const BufferView& buffer, std::span<const Event> afte
   // In a forked child the parent's blocks stay where they are: a thread that is gone may have held the lock.
   if (host_.generation_ != Progress::generation()) return;
   std::lock_guard lock(host_.lock_);
+  if (!hollow_leaving_.empty()) free_hollow();
+  if (const auto hollow = hollow_.find(buffer.data); hollow != hollow_.end()) {
+    hollow_leaving_.push_back({{buffer.data, hollow->second}, {after.begin(), after.end()}});
+    hollow_leaving_.back().after.push_back(queue_.last());
+    hollow_.erase(hollow);
+    return;
+  }
   Block block{buffer.data, 0};
   if (buffer.bytes <= kSmall) {
     block.capacity = class_bytes(class_of(buffer.bytes));

@@ -56,6 +56,9 @@ class DeviceMemory {
   // 64-byte aligned, contents undefined. Throws Error(kMemory) over the limit.
   BufferView allocate(size_t bytes);
   void release(const BufferView& buffer, std::span<const Event> after);
+  // Holds nothing and counts for nothing; see hollow.h.
+  BufferView allocate_hollow(size_t bytes);
+  static int64_t block_bytes(size_t bytes);
 
  private:
   struct Block {
@@ -91,6 +94,7 @@ class DeviceMemory {
   bool drop_oldest();
   bool drop_all_done();
   bool wait_for_cached(std::unique_lock<BriefLock>& lock);
+  void free_hollow();
 
   HostMemory& host_;
   Queue& queue_;
@@ -99,6 +103,8 @@ class DeviceMemory {
   std::multimap<size_t, Cached> large_;                // by capacity
   std::unordered_map<void*, size_t> large_in_use_;     // capacity of what is handed out
   std::vector<Pending> pending_;                       // other queues may still use these; oldest first
+  std::unordered_map<void*, size_t> hollow_;           // bytes of what is handed out
+  std::vector<Pending> hollow_leaving_;
   std::deque<Cached> leaving_;                         // small ones on their way back to malloc
 };
 

@@ -62,18 +62,20 @@ def test_no_memory_leaves_the_session_usable(run_program, devices):
 import tilewise as np
 a = np.arange(100000.0)
 b = a + 1
-for _ in range(2):
+big = np.ones(4 << 20)
+for again in range(2):
     try:
-        big = np.ones((1 << 20, 1 << 20)) if _ == 0 else big
-        big += 1
-        float(big[0, 0])
+        if not again:
+            big[1:] += big[:-1]  # a copy of it does not fit
+        float(big[0])
     except MemoryError as error:
         print(error)
-print(float(b.sum()))
-""", TILEWISE_DEVICES=devices)
+big[:] = 3
+print(float(b.sum()), float(big.sum()) / (1 << 20))
+""", TILEWISE_DEVICES=devices, TILEWISE_HOST_MEMORY="50MiB")
     lines = done.stdout.splitlines()
-    assert "prog.py:8 failed: cannot allocate" in lines[0] or "prog.py:7 failed: cannot allocate" in lines[0]
-    assert lines[1] == lines[0] and lines[2] == "5000050000.0"
+    assert "prog.py:9 failed: cannot allocate" in lines[0]
+    assert lines[1] == lines[0] and lines[2] == "5000050000.0 12.0"
 
 
 def test_synchronize_waits_for_the_workers(run_program):

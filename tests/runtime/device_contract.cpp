@@ -194,6 +194,28 @@ TEST_P(DeviceContract, MemoryIsCounted) {
   EXPECT_EQ(machine.memory_use(space).peak, before.current);
 }
 
+// Work may be issued over it, whatever its size; it counts for nothing and goes when the work has run.
+TEST_P(DeviceContract, HollowMemoryHoldsNothing) {
+  const MemoryUse before = machine.memory_use(device.info().memory_space);
+  for (size_t bytes : {0, 8, 5000, 300 << 20}) {
+    BufferView hollow = device.allocate_hollow(bytes);
+    EXPECT_EQ(hollow.bytes, bytes);
+    Event event = device.call(
+        [hollow](Parallel& parallel) {
+          parallel.run(64, [&](int64_t i) {
+            for (size_t at = static_cast<size_t>(i) * 4096; at + 8 <= hollow.bytes; at += 64 * 4096)
+              *reinterpret_cast<volatile int64_t*>(static_cast<char*>(hollow.data) + at) = i;
+          });
+        },
+        {}, kDear);
+    EXPECT_EQ(machine.memory_use(device.info().memory_space).current, before.current);
+    device.release(hollow, std::vector{event});
+  }
+  settle();
+  EXPECT_GE(device.block_bytes(1000), 1000);
+  EXPECT_EQ(device.block_bytes(0), 0);
+}
+
 TEST_P(DeviceContract, MemoryIsReused) {
   for (size_t bytes : {100, 50'000, 5'000'000}) {
     BufferView first = device.allocate(bytes);

@@ -42,6 +42,39 @@ TEST_F(Failures, SpreadToWhatReadsAndEndWhereAllIsOverwritten) {
   EXPECT_EQ(failure->reason, "no room");
 }
 
+TEST_F(Failures, WorkIssuedWithoutMemoryIsToldLater) {
+  const IssuedWork sum = work({1}, 2);
+  log_.note(sum);
+  log_.lack_memory(sum, kError);
+  EXPECT_TRUE(log_.wanted());
+  ASSERT_NE(log_.of(2), nullptr);
+  EXPECT_EQ(log_.of(2)->reason, "rank 0: no room");
+  EXPECT_EQ(log_.take_unreported(), log_.of(2));
+  log_.lack_memory(work({1}, 3), kError);
+  log_.note(work({1}, 3));  // overwritten by work that had some
+  const auto told = log_.take_new();
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0]->stores, (std::vector<StoreId>{2}));
+  EXPECT_TRUE(told[1]->stores.empty());
+}
+
+TEST_F(Failures, AReadThatFailsLeavesTheStoreItsValues) {
+  IssuedWork read;
+  read.kind = RecordKind::kRead;
+  read.reads.push_back(5);
+  log_.lack_memory(read, kError);
+  EXPECT_EQ(log_.of(5), nullptr);
+  const std::vector<char> bytes = encode(log_.take_new());
+  FailureLog leader(job_);
+  for (FailurePtr& failure : decode_failures(bytes.data(), bytes.size())) leader.adopt(std::move(failure));
+  EXPECT_EQ(leader.of(5), nullptr);
+  EXPECT_EQ(leader.take_failed_read(4), nullptr);
+  const FailurePtr failure = leader.take_failed_read(5);
+  ASSERT_NE(failure, nullptr);
+  EXPECT_EQ(failure->operation, "reading values");
+  EXPECT_EQ(leader.take_failed_read(5), nullptr);
+}
+
 TEST_F(Failures, FoundLateReachWhatWasIssuedMeanwhile) {
   queue_->submit([] {}, {});
   log_.note(work({1}, 2));
