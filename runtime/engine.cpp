@@ -279,7 +279,7 @@ void Engine::look_at_reports() {
       uint32_t line = 0;
       for (auto [of, at] : report->lines)
         if (of == op) line = at;
-      fp_met_[{op, line}] |= kinds;
+      fp_met_.add({op, line, kinds});
     }
   }
   reports.erase(unfinished, reports.end());
@@ -287,10 +287,7 @@ void Engine::look_at_reports() {
 
 std::vector<FpEvent> Engine::take_fp_events() {
   look_at_reports();
-  std::vector<FpEvent> events;
-  for (auto [where, kinds] : fp_met_) events.push_back({where.first, where.second, kinds});
-  fp_met_.clear();
-  return events;
+  return fp_met_.take();
 }
 
 std::vector<Event> Engine::pending() const {

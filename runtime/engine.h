@@ -8,17 +8,11 @@
 #include <string>
 
 #include "runtime/failures.h"
+#include "runtime/fp_events.h"
 #include "runtime/lower_group.h"
 #include "runtime/window.h"
 
 namespace tilewise {
-
-// A floating-point condition that an operation met: FpKind bits.
-struct FpEvent {
-  Opcode op = 0;
-  uint32_t line = 0;
-  uint8_t kinds = 0;
-};
 
 // Work could not be issued, for want of memory say; what it would have written has no values.
 struct IssueFailed {
@@ -52,6 +46,8 @@ class Engine {
   bool read_everywhere = false;  // every rank wants the values of a kRead, into its own destination
   // What finished tasks met since the last call, each (operation, line) once.
   std::vector<FpEvent> take_fp_events();
+  // What another rank's tasks met.
+  void adopt(const FpEvent& event) { fp_met_.add(event); }
   StoreTable& stores() { return stores_; }
   const Job& job() const { return job_; }
   void count_into(std::map<std::string, double>* counters, const std::string& prefix) const;
@@ -73,7 +69,7 @@ class Engine {
   FailureLog failures_;
   FailurePtr refused_;  // by the record being applied
   Window window_;
-  std::map<std::pair<Opcode, uint32_t>, uint8_t> fp_met_;
+  FpLog fp_met_;
   double records_ = 0, groups_ = 0, grouped_records_ = 0;
 };
 

@@ -73,19 +73,21 @@ class JobLink : public Link {
 
   bool has_room(milliseconds limit) override { return channel_->wait_for_credit(limit); }
 
-  void report(uint64_t serial, const std::vector<FailurePtr>& failures) override {
-    std::string message(reinterpret_cast<const char*>(&serial), sizeof serial);
-    const std::vector<char> bytes = encode(failures);
+  void report(uint64_t serial, const Report& report) override {
+    std::vector<uint64_t> words{serial, report.conditions.size()};
+    for (const FpEvent& event : report.conditions) words.push_back(event.packed());
+    std::string message(reinterpret_cast<const char*>(words.data()), words.size() * 8);
+    const std::vector<char> bytes = encode(report.failures);
     channel_->send(0, kReport, message.append(bytes.data(), bytes.size()));
   }
 
-  bool all_reported(uint64_t serial, milliseconds limit, std::vector<FailurePtr>* failures) override {
+  bool all_reported(uint64_t serial, milliseconds limit, Report* reports) override {
     std::unique_lock lock(reports_lock_);
     const auto all = [&] { return reports_[serial].count == size_ - 1; };
     reports_came_.wait_for(lock, limit, [&] { return all() || lost_; });
     if (!all() && lost_) throw Error(ErrorKind::kRuntime, channel_->first_failure()->text());
     if (!all()) return false;
-    *failures = std::move(reports_[serial].failures);
+    *reports = std::move(reports_[serial].all);
     reports_.erase(reports_.begin(), reports_.upper_bound(serial));
     return true;
   }
@@ -166,19 +168,24 @@ class JobLink : public Link {
   }
 
   void take_report(std::string_view bytes) {
-    uint64_t serial;
-    std::memcpy(&serial, bytes.data(), sizeof serial);
-    bytes.remove_prefix(sizeof serial);
+    const auto word = [&] {
+      uint64_t value;
+      std::memcpy(&value, bytes.data(), sizeof value);
+      bytes.remove_prefix(sizeof value);
+      return value;
+    };
+    const uint64_t serial = word();
     std::lock_guard lock(reports_lock_);
     Reports& reports = reports_[serial];
-    for (FailurePtr& failure : decode_failures(bytes.data(), bytes.size())) reports.failures.push_back(std::move(failure));
+    for (uint64_t left = word(); left > 0; --left) reports.all.conditions.push_back(FpEvent::unpacked(word()));
+    for (FailurePtr& failure : decode_failures(bytes.data(), bytes.size())) reports.all.failures.push_back(std::move(failure));
     reports.count += 1;
     reports_came_.notify_all();
   }
 
   struct Reports {
     int count = 0;
-    std::vector<FailurePtr> failures;
+    Report all;
   };
   comm::Transport& transport_;
   int rank_, size_;

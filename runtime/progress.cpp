@@ -12,7 +12,7 @@ std::atomic<Progress*> queues[kMaxQueues];
 std::atomic<int> queue_count{0};
 std::atomic<ProgressListener*> listeners{nullptr};
 std::atomic<int> fork_generation{0};
-std::atomic<bool> has_failed{false};
+std::atomic<bool> has_failed{false}, has_conditions{false}, has_been_told{false};
 
 }  // namespace
 
@@ -46,6 +46,19 @@ void Progress::abandon_all() {
 bool Progress::failed() { return has_failed.load(std::memory_order_acquire); }
 
 void Progress::note_failure() { has_failed.store(true, std::memory_order_release); }
+
+bool Progress::met_conditions() { return has_conditions.load(std::memory_order_acquire); }
+
+bool Progress::told_of_conditions() { return has_been_told.load(std::memory_order_acquire); }
+
+void Progress::note_conditions() { has_conditions.store(true, std::memory_order_release); }
+
+void Progress::note_told_of_conditions() { has_been_told.store(true, std::memory_order_release); }
+
+void Progress::forget_conditions() {
+  has_conditions.store(false, std::memory_order_release);
+  has_been_told.store(false, std::memory_order_release);
+}
 
 int Progress::generation() { return fork_generation.load(std::memory_order_relaxed); }
 

@@ -37,6 +37,12 @@ class Progress {
   // Whether a task of any queue has ever failed, here or, as messages tell, on another rank: from then on waits look closer.
   static bool failed();
   static void note_failure();
+  // The same for floating-point conditions that somebody asked for; until a report has told the leader what they were.
+  static bool met_conditions();          // by a task of this process
+  static bool told_of_conditions();      // by another rank
+  static void note_conditions();
+  static void note_told_of_conditions();
+  static void forget_conditions();
 
   int id() const { return id_; }
   uint64_t finished() const { return finished_.load(std::memory_order_acquire); }
@@ -58,6 +64,13 @@ class Progress {
   int id_;
   int generation_;  // of forks
 };
+
+// Notes conditions if a task's flags, one an instruction, have bits that are watched.
+inline void note_conditions(const uint8_t* flags, size_t count, uint8_t watch) {
+  uint8_t all = 0;
+  for (size_t i = 0; i < count; ++i) all |= flags[i];
+  if (all & watch) Progress::note_conditions();
+}
 
 // True when every event has happened.
 bool all_done(std::span<const Event> events);

@@ -5,6 +5,7 @@
 
 #include "runtime/base/env.h"
 #include "runtime/dump.h"
+#include "runtime/progress.h"
 #include "runtime/session_state.h"
 #include "runtime/stream.h"
 
@@ -190,7 +191,8 @@ void report(State& s, uint64_t serial) {
   for (const Event& event : s.global->pending()) wait(event);
   FailureLog& failures = s.global->failures();
   failures.look();
-  s.link->report(serial, failures.take_new());
+  Progress::forget_conditions();  // no message of before is under way any more
+  s.link->report(serial, {failures.take_new(), s.global->take_fp_events()});
   if (failures.fatal()) s.link->fail(failures.fatal()->reason);
 }
 
@@ -249,12 +251,14 @@ std::vector<FpWarning> take_fp_warnings() {
   State& s = state();
   auto held = lock(s);
   std::vector<FpWarning> warnings;
-  for (Engine* engine : {s.known.get(), s.global.get()}) {
-    for (const FpEvent& event : engine->take_fp_events()) {
+  const auto add = [&](const std::vector<FpEvent>& events) {
+    for (const FpEvent& event : events) {
       const std::string_view name = event.op >= kFirstRow ? op_info(event.op).name : event.op == kCast ? "cast" : "reduce";
       warnings.push_back({std::string(name), event.kinds, s.lines.at(event.line)});
     }
-  }
+  };
+  add(s.known->take_fp_events());
+  add(s.spmd ? s.agreed_conditions.take() : s.global->take_fp_events());
   return warnings;
 }
 

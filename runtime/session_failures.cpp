@@ -1,4 +1,5 @@
 // From a failed task to an exception in Python: where waits learn what failed, on this rank and on others.
+#include <algorithm>
 #include <utility>
 
 #include "runtime/progress.h"
@@ -53,13 +54,14 @@ void settle_all(State& s) {
   record.inputs.resize(1);
   record.inputs[0].store = s.next_sync++;
   apply(s, *s.known, record);
+  Progress::forget_conditions();  // what messages tell from here on, the reports may not
   Hold hold(failures);
   apply_global(s, record);
   const auto events = s.global->pending();
   held.unlock();
   agree(s);
   wait_unlocked(s, events);
-  std::vector<FailurePtr> elsewhere;
+  Link::Report elsewhere;
   if (s.link && !s.spmd)
     wait_in_slices(s, [&](std::chrono::milliseconds limit) {
       return s.link->all_reported(record.inputs[0].store, limit, &elsewhere);
@@ -68,7 +70,11 @@ void settle_all(State& s) {
   held = lock(s);
   s.known->failures().look();
   failures.look();
-  for (FailurePtr& failure : elsewhere) failures.adopt(std::move(failure));
+  for (FailurePtr& failure : elsewhere.failures) failures.adopt(std::move(failure));
+  for (const FpEvent& event : elsewhere.conditions) s.global->adopt(event);
+  const auto same = [](Event a, Event b) { return a.queue == b.queue && a.sequence == b.sequence; };
+  const auto now = s.global->pending();
+  if (std::equal(events.begin(), events.end(), now.begin(), now.end(), same)) Progress::forget_conditions();
 }
 
 }  // namespace tilewise::session

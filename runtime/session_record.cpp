@@ -317,7 +317,7 @@ void read(const Array& source, void* to) {
     wait_unlocked(s, events);
     if (s.spmd && !here)
       agree(s);  // what failed elsewhere
-    else if (Progress::failed())
+    else if (Progress::failed() || (!here && Progress::told_of_conditions()))
       settle_all(s);
     else
       return;

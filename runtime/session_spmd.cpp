@@ -1,7 +1,7 @@
 // spmd mode: every rank runs the program and records its own stream; here the ranks make sure that the streams are one.
 //
 // At each wait, and every few hundred records, each rank posts how many records it has, their running hash, the stores it
-// has dropped and what failed. Equal hashes: what all have dropped is dropped, at this place of the stream, everywhere. Else
+// has dropped, what failed and the floating-point conditions it met. Equal hashes: what all have dropped is dropped, at this place of the stream, everywhere. Else
 // each posts the hashes of its last records and raises an error that shows the first that differs on each rank.
 #include <algorithm>
 #include <cstring>
@@ -76,7 +76,9 @@ std::string text_of(State& s, uint64_t number) {
 void agree(State& s) {
   if (!s.spmd) return;
   if (!s.diverged.empty()) throw Error(ErrorKind::kRuntime, s.diverged);
-  Numbers mine{s.tap->count(), s.tap->hash(), s.undecided.size()};
+  const std::vector<FpEvent> conditions = s.global->take_fp_events();
+  Numbers mine{s.tap->count(), s.tap->hash(), conditions.size(), s.undecided.size()};
+  for (const FpEvent& event : conditions) mine.push_back(event.packed());
   mine.insert(mine.end(), s.undecided.begin(), s.undecided.end());
   s.global->failures().look();
   const std::vector<char> failed = encode(s.global->failures().take_new());
@@ -87,17 +89,22 @@ void agree(State& s) {
   std::sort(common.begin(), common.end());
   std::vector<FailurePtr> elsewhere;
   for (size_t rank = 0; rank < all.size(); ++rank) {
-    const std::string_view text = all[rank];
-    const Numbers head = unpack(text.substr(0, 24));
+    std::string_view text = all[rank];
+    const auto take = [&](size_t count) {
+      const Numbers numbers = unpack(text.substr(0, count * 8));
+      text.remove_prefix(count * 8);
+      return numbers;
+    };
+    const Numbers head = take(4);
     if (head[0] != mine[0] || head[1] != mine[1]) report_difference(s);
-    Numbers dropped = unpack(text.substr(24, head[2] * 8));
+    for (uint64_t word : take(head[2])) s.agreed_conditions.add(FpEvent::unpacked(word));
+    Numbers dropped = take(head[3]);
     std::sort(dropped.begin(), dropped.end());
     std::vector<StoreId> both;
     std::set_intersection(common.begin(), common.end(), dropped.begin(), dropped.end(), std::back_inserter(both));
     common = std::move(both);
-    const std::string_view failures = text.substr(24 + head[2] * 8);
     if (rank == static_cast<size_t>(s.role.rank)) continue;
-    for (FailurePtr& failure : decode_failures(failures.data(), failures.size())) elsewhere.push_back(std::move(failure));
+    for (FailurePtr& failure : decode_failures(text.data(), text.size())) elsewhere.push_back(std::move(failure));
   }
   auto held = lock(s);
   for (FailurePtr& failure : elsewhere) s.global->failures().adopt(std::move(failure));

@@ -31,9 +31,14 @@ class Link {
   virtual void post(uint64_t serial, std::string_view mine) = 0;
   virtual bool all_posted(uint64_t serial, std::chrono::milliseconds limit, std::vector<std::string>* texts) = 0;
   virtual void abandon(const std::string& reason) = 0;  // spmd: the ranks differ, transfers are over
-  virtual void report(uint64_t serial, const std::vector<FailurePtr>& failures) = 0;  // worker: all up to kSync `serial` is done
-  // Leader: true when every worker has reported; then what failed there.
-  virtual bool all_reported(uint64_t serial, std::chrono::milliseconds limit, std::vector<FailurePtr>* failures) = 0;
+  // What failed on a worker, and the floating-point conditions it met.
+  struct Report {
+    std::vector<FailurePtr> failures;
+    std::vector<FpEvent> conditions;
+  };
+  virtual void report(uint64_t serial, const Report& report) = 0;  // worker: all up to kSync `serial` is done
+  // Leader: true when every worker has reported; then what all of them said.
+  virtual bool all_reported(uint64_t serial, std::chrono::milliseconds limit, Report* reports) = 0;
   virtual void fail(const std::string& reason) = 0;            // this rank cannot go on
   virtual int finish(int status) = 0;                          // leader and workers; the job's status
 };
@@ -55,6 +60,7 @@ struct State {
   std::vector<StoreId> undecided;   // spmd: stores dropped here, perhaps not yet on other ranks
   uint64_t agreed_at = 0, next_post = 1;  // spmd: records when the ranks last compared; number of the next comparison
   std::string diverged;             // spmd: how the ranks differ
+  FpLog agreed_conditions;          // spmd: those of all ranks, the same on each
   uint64_t next_sync = 1;
   StoreId first_own = 1;            // lower numbers were given before this process was forked
   std::atomic<Store*> dropped{nullptr};  // a stack; linked through Store::next_dropped

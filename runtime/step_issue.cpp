@@ -25,18 +25,24 @@ void before_write(std::vector<Event>* after, const Instance& instance, const Dev
 }
 
 // A message ends with a word that says whether the sender knows of a failed task, its own or one it was told of: so a value
-// never arrives before the news that it may be none. (Host memory; a device's message will need the word beside it.)
+// never arrives before the news that it may be none. The same for floating-point conditions, of which the leader must hear.
+// (Host memory; a device's message will need the word beside it.)
+enum Told : uint64_t { kToldFailed = 1, kToldConditions = 2 };
+
 size_t message_bytes(int64_t bytes) { return (static_cast<size_t>(bytes) + 7) / 8 * 8 + 8; }
 
-void tell_failed(const BufferView& message) {
-  const uint64_t word = Progress::failed();
+void tell(const BufferView& message, bool leader) {
+  uint64_t word = 0;
+  if (Progress::failed()) word |= kToldFailed;
+  if (!leader && (Progress::met_conditions() || Progress::told_of_conditions())) word |= kToldConditions;
   std::memcpy(static_cast<char*>(message.data) + message.bytes - 8, &word, 8);
 }
 
-bool told_failed(const BufferView& message) {
+void hear(const BufferView& message) {
   uint64_t word;
   std::memcpy(&word, static_cast<const char*>(message.data) + message.bytes - 8, 8);
-  return word != 0;
+  if (word & kToldFailed) Progress::note_failure();
+  if (word & kToldConditions) Progress::note_told_of_conditions();
 }
 
 // The messages of one exchange: posted by whoever comes first to where that may be done, the engine or the queue's thread.
@@ -54,7 +60,7 @@ struct Exchange {
   void post() {
     transport->begin_group();
     for (const Transfer& t : transfers) {
-      if (t.out) tell_failed(t.buffer);
+      if (t.out) tell(t.buffer, transport->rank() == 0);
       requests.push_back(t.out ? transport->isend(t.peer, tag, t.buffer) : transport->irecv(t.peer, tag, t.buffer));
     }
     transport->end_group();
@@ -74,7 +80,7 @@ struct Exchange {
   }
   void learn() const {
     for (const Transfer& t : transfers)
-      if (!t.out && told_failed(t.buffer)) Progress::note_failure();
+      if (!t.out) hear(t.buffer);
   }
 };
 
@@ -257,8 +263,9 @@ void StepBuilder::run_task(StepTask& task, Bind& bind) {
   } else {
     const size_t inputs = task.inputs.size();
     event = device->call(
-        [body = std::move(task.body), bound = std::move(bound), inputs](Parallel& parallel) {
+        [body = std::move(task.body), bound = std::move(bound), inputs, report = task.report](Parallel& parallel) {
           body(std::span(bound).first(inputs), std::span(bound).subspan(inputs), parallel);
+          if (report) note_conditions(report->flags.data(), report->flags.size(), report->watch);
         },
         after, task.cost);
   }

@@ -1,6 +1,7 @@
 #include "runtime/cpu/device.h"
 
 #include "runtime/cpu/copy.h"
+#include "runtime/progress.h"
 
 namespace tilewise::cpu {
 
@@ -43,6 +44,11 @@ class OwnedLaunch {
   std::vector<partition::Box> guards_;
 };
 
+void run_launch(const Launch& launch, Parallel& parallel) {
+  interpreter().run(launch, parallel);
+  if (launch.fp_flags) note_conditions(launch.fp_flags, launch.program->code.size(), launch.fp_watch);
+}
+
 }  // namespace
 
 CpuDevice::CpuDevice(DeviceInfo info, int index, Pool& pool, CoreRange workers, HostMemory& memory)
@@ -58,10 +64,10 @@ bool CpuDevice::runs_inline(double cost, std::span<const Event> after) const {
 
 Event CpuDevice::run(const Launch& launch, std::shared_ptr<const void> keep, std::span<const Event> after) {
   if (runs_inline(cost_of(launch), after)) {
-    return queue_.run_inline([&] { interpreter().run(launch, serial_); });
+    return queue_.run_inline([&] { run_launch(launch, serial_); });
   }
   auto owned = std::make_shared<OwnedLaunch>(launch, std::move(keep));
-  return queue_.submit([this, owned] { interpreter().run(owned->launch(), parallel_); }, after);
+  return queue_.submit([this, owned] { run_launch(owned->launch(), parallel_); }, after);
 }
 
 Event CpuDevice::copy(BufferView to, BufferView from, std::vector<CopyPiece> pieces, std::span<const Event> after) {

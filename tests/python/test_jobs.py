@@ -76,6 +76,45 @@ if __name__ == '__main__':
     assert done.stdout == "[70000.0, 80000.0]\n4999950000.0\n"
 
 
+CONDITIONS = """
+import warnings
+import numpy
+import tilewise as np
+divisor = numpy.ones(80)
+divisor[79] = 0  # on the last rank
+a, z = np.ones(80), np.array(divisor)
+
+def told(call):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter('always')
+        call()
+        return [str(w.message) for w in found]
+
+by_zero = 'divide by zero encountered in divide'
+for call in (lambda: (a / z).tolist(), lambda: float((a / z).sum()), lambda: (a / z)[:1].tolist() and np.synchronize()):
+    assert told(call) == [by_zero], call
+assert told(lambda: (a * 2).tolist()) == []
+kept = []
+with np.errstate(all='raise'):
+    try:
+        kept.append(a / z)
+    except FloatingPointError as error:
+        assert str(error) == by_zero
+    else:
+        raise AssertionError('nothing raised')
+with np.errstate(all='ignore'):
+    assert told(lambda: (a / z).tolist()) == []
+print('fine')
+"""
+
+
+@pytest.mark.parametrize("mode", ["leader", "spmd"])
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_conditions_of_every_rank_are_told(run_program, ranks, mode):
+    done = run_program(CONDITIONS, ranks=ranks, TILEWISE_MIN_TILE=1, TILEWISE_MODE=mode)
+    assert done.stdout == "fine\n" * (ranks if mode == "spmd" else 1) and done.stderr == ""
+
+
 def test_threads_may_all_record(start):
     done = start(USE + """
 import threading
