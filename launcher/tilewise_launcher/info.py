@@ -20,7 +20,7 @@ def rows():
     else:
         yield "tilewise", f"{built.version} ({built.build_type}, {built.compiler})"
         yield "built with", ", ".join(f"{name} {value}" for name, value in (
-            ("NumPy", built.numpy), ("OpenBLAS", built.openblas), ("hwloc", built.hwloc),
+            ("NumPy", built.numpy), ("hwloc", built.hwloc),
             ("Highway", built.highway)))
         yield "package", str(Path(built.__file__).parent)
         yield "runtime", runtime_state()

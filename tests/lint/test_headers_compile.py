@@ -31,10 +31,8 @@ def included_first():
 def flags():
     import numpy
     import pybind11
-    import scipy_openblas64
 
-    system = [sysconfig.get_path("include"), numpy.get_include(), pybind11.get_include(),
-              scipy_openblas64.get_include_dir()]
+    system = [sysconfig.get_path("include"), numpy.get_include(), pybind11.get_include()]
     mpi = subprocess.run(["sh", "-c", "mpicxx --showme:incdirs"], capture_output=True, text=True)
     system += mpi.stdout.split() if mpi.returncode == 0 else []
     return ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-DOMPI_SKIP_MPICXX",
