@@ -117,7 +117,7 @@ bool record_plain(Opcode op, std::span<const Input> inputs, Array& result) {
     const Input& input = inputs[k];
     if (input.kind == Input::Kind::kArray) {
       const View& other = input.array->view;
-      if (other.dtype != dtype || !(other.shape == view.shape) || !other.is_c_contiguous()) return false;
+      if (other.dtype != dtype || !same_shape(other.shape, view.shape) || !other.is_c_contiguous()) return false;
       plain.number[k] = static_cast<uint16_t>(plain.arrays);
       plain.in[plain.arrays++] = input.array;
     } else {

@@ -39,6 +39,7 @@ void Group::open(uint64_t number, const Record& first) {
   op_lines.clear();
   records = 0;
   written_ = read_ = 0;
+  std::fill(std::begin(dense_view_), std::end(dense_view_), kNone);
   maker_.reset();
   const Ref& shape_of = first.kind == RecordKind::kReduce ? first.inputs[0] : first.outputs[0];
   domain = shape_of.view.shape;
@@ -53,6 +54,7 @@ Group::Mark Group::mark() const {
 }
 
 void Group::undo(const Mark& mark) {
+  std::fill(std::begin(dense_view_), std::end(dense_view_), kNone);
   program.code.resize(mark.code);
   program.type.resize(mark.code);
   program.guard.resize(mark.code);

@@ -126,6 +126,7 @@ class Group {
   uint64_t written_ = 0, read_ = 0;
   uint16_t constant(const Scalar& value);
   uint16_t recent_params_[4] = {kNone, kNone, kNone, kNone};  // values of plain operations' constants
+  uint16_t dense_view_[kNumericDTypes];  // by type, of plain operations' results; kNone: not among the views yet
   uint16_t plain_result_ = 0;     // value of the plain operation that has just joined
   bool large_ = false;
   std::unique_ptr<Record> maker_;  // the last record, if it made one store over the whole domain and did nothing else

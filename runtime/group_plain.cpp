@@ -15,11 +15,12 @@ using partition::View;
 bool Group::join_plain(const PlainOperation& operation, StoreState* const* in, uint32_t line, uint8_t watching) {
   if (watching != watch || phases || !merged.empty() || records == 0) return false;
   if (large_) return false;  // a record may move to another group; its cost is nothing there
-  if (!(operation.in[0]->view.shape == domain)) return false;
+  if (!same_shape(operation.in[0]->view.shape, domain)) return false;
   const size_t more = static_cast<size_t>(operation.arrays + operation.has_constant + 3);
   if (std::max(program.code.size() + more, values.size()) > kGroupInstructions) return false;
 
-  const Mark before = mark();
+  Mark before;
+  bool marked = false;
   const size_t named_before = named.size();
   uint16_t number[3];
   for (int k = 0; k < operation.arrays; ++k) {
@@ -32,6 +33,8 @@ bool Group::join_plain(const PlainOperation& operation, StoreState* const* in, u
         continue;
       }
     }
+    if (!marked) before = mark();  // nothing has been added before the first miss
+    marked = true;
     const uint16_t place = frame_view(view.offset, view.dtype, view.itemsize, view.strides);
     if (resolve(store.id, place, 0, &number[k])) {
       undo(before);
@@ -69,10 +72,10 @@ uint16_t Group::constant(const Scalar& value) {
 }
 
 void Group::write_plain(const PlainOperation& operation, StoreState& out) {
-  const View& like = operation.in[0]->view;
-  Dims strides = like.strides;
-  if (operation.type != operation.dtype) strides = c_strides(domain, operation.itemsize);
-  const uint16_t place = frame_view(0, operation.type, operation.itemsize, strides);
+  uint16_t& known = dense_view_[static_cast<size_t>(operation.type)];
+  if (known == kNone)
+    known = frame_view(0, operation.type, operation.itemsize, c_strides(domain, operation.itemsize));
+  const uint16_t place = known;
   values.push_back({out.id, place, 0, plain_result_});
   written_ |= mark_of(out.id);
   out.plain_group = serial;

@@ -77,6 +77,13 @@ struct Record {
   std::shared_ptr<ReadTarget> destination;
 };
 
+// In a loop: a call of memcmp for one or two numbers would cost more.
+inline bool same_shape(const Dims& a, const Dims& b) {
+  bool same = a.size() == b.size();
+  for (int k = 0; same && k < a.size(); ++k) same = a[k] == b[k];
+  return same;
+}
+
 // The commonest record in short: one row over one or two dense C-ordered operands of one shape and type (the loop's), or
 // one such operand and a constant of that type, into a new dense array.
 struct PlainOperation {

@@ -86,7 +86,8 @@ Role start() {
     s->comm_queue = make_thread_queue("exchange");
     job.comm_queue = s->comm_queue.get();
   }
-  s->global = std::make_unique<Engine>(job, settings().min_tile);
+  s->min_tile = settings().min_tile;
+  s->global = std::make_unique<Engine>(job, s->min_tile);
   s->global->read_everywhere = s->spmd;
   Job alone;
   alone.local = {&m.host()};

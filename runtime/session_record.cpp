@@ -76,19 +76,16 @@ uint32_t current_line(State& s) {
 
 namespace {
 
-bool small(const Store& store) {
-  const int64_t n = count_of(store.base_shape);
-  return store.base_shape.empty() || n < settings().min_tile;
-}
+bool small(const State& s, const Dims& shape) { return shape.empty() || count_of(shape) < s.min_tile; }
 
 bool known(const Array* array) { return array->store->residence == Store::Residence::kKnown; }
 
 // Known data is a function of constants and small; what is computed from it alone, and small, is known too.
-bool leader_alone(const Array* const* in, size_t inputs, const Array* const* out, size_t outputs) {
+bool leader_alone(const State& s, const Array* const* in, size_t inputs, const Array* const* out, size_t outputs) {
   for (size_t i = 0; i < inputs; ++i)
-    if (!known(in[i]) || !small(*in[i]->store)) return false;
+    if (!known(in[i]) || !small(s, in[i]->store->base_shape)) return false;
   for (size_t i = 0; i < outputs; ++i)
-    if (!known(out[i]) || !small(*out[i]->store)) return false;
+    if (!known(out[i]) || !small(s, out[i]->store->base_shape)) return false;
   return true;
 }
 
@@ -204,7 +201,7 @@ void record(Record& r, const Array* const* in, const Array* const* out) {
   for (size_t i = 0; i < r.outputs.size(); ++i) check_own(s, *out[i]->store);
   r.line = current_line(s);
   if (s.watch_hook) r.watch = s.watch_hook();
-  const bool alone = leader_alone(in, r.inputs.size(), out, r.outputs.size());
+  const bool alone = leader_alone(s, in, r.inputs.size(), out, r.outputs.size());
   if (!alone) {  // before anything is noted
     SmallVec<Store*, 8> births;
     for (size_t i = 0; i < r.inputs.size(); ++i)
@@ -236,7 +233,7 @@ void record(Record& r, const Array* const* in, const Array* const* out) {
   take_known_scalars(s, r, in, &kept);
   for (int k = 0; k < kept.size(); ++k) {
     Store& store = *in[kept[k]]->store;
-    if (store.residence == Store::Residence::kKnown && store.born && small(store)) {
+    if (store.residence == Store::Residence::kKnown && store.born && small(s, store.base_shape)) {
       if (!store.copy) store.copy = send_known(s, store);
       r.inputs[k].store = store.copy;
       continue;
@@ -256,8 +253,7 @@ bool record_plain(const PlainOperation& operation, StoreRef* result) {
   State& s = state();
   if (!s.role.leader || s.tap || (dump_stages & static_cast<uint32_t>(Stage::kStream))) return false;
   const Dims& shape = operation.in[0]->view.shape;
-  const bool alone = leader_alone(operation.in, static_cast<size_t>(operation.arrays), nullptr, 0) &&
-                     (shape.empty() || count_of(shape) < settings().min_tile);
+  const bool alone = leader_alone(s, operation.in, static_cast<size_t>(operation.arrays), nullptr, 0) && small(s, shape);
   if (!alone && s.link) return false;
   auto held = lock_to_record(s);
   drain_drops(s);

@@ -52,6 +52,7 @@ struct State {
   std::unique_ptr<comm::Transport> transport;
   std::unique_ptr<Link> link;
   std::vector<char> batch;          // serialised records not yet published
+  int64_t min_tile = 0;             // TILEWISE_MIN_TILE
   StoreId next_known = 1, next_global = 1;
   bool child = false;               // started by a process that uses Tilewise: its stream is not the one to save
   std::thread::id starter = std::this_thread::get_id();
