@@ -38,7 +38,7 @@ struct ControlOptions {
   Exchange exchange;                                // called twice, to find each other
   std::chrono::milliseconds timeout{60'000};        // silence after which a rank is taken for dead
   std::chrono::milliseconds connect_limit{60'000};  // for the tree to stand
-  size_t credit_bytes = size_t{64} << 20;      // the leader runs ahead of the slowest worker by about this much
+  size_t credit_bytes = size_t{1} << 20;       // the leader runs ahead of the slowest worker by about this much
   int fan_out = 8;                             // children of a rank in the tree
   std::string interface = interface_of_job();  // names or subnets for TCP; empty: one that all ranks share
   bool unix_sockets = true;                    // false: TCP within a host too, which tests want

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/dump.h"
+#include "runtime/progress.h"
 
 namespace tilewise {
 
@@ -288,6 +289,16 @@ void Engine::look_at_reports() {
 std::vector<FpEvent> Engine::take_fp_events() {
   look_at_reports();
   return fp_met_.take();
+}
+
+std::vector<Event> Engine::backlog() const {
+  constexpr uint64_t kMost = 1024, kLeft = 512;  // tasks of one queue
+  std::vector<Event> events;
+  for (Event last : pending()) {
+    const uint64_t finished = Progress::of(last.queue).finished();
+    if (last.sequence > finished + kMost) events.push_back({last.queue, last.sequence - kLeft});
+  }
+  return events;
 }
 
 std::vector<Event> Engine::pending() const {

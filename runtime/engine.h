@@ -35,6 +35,8 @@ class Engine {
   void flush();
   // The events after which everything issued is done.
   std::vector<Event> pending() const;
+  // What to wait for before more is issued, because queues are far behind: what they hold is memory. Empty: go on.
+  std::vector<Event> backlog() const;
   // Bytes that each rank holds for the stores there are, as far as the stream decides it: those not yet placed lie where
   // stores lie by default, and those that are dropped before they were placed will never be. A function of the stream.
   std::vector<int64_t> held_by_ranks();

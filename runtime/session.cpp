@@ -132,16 +132,24 @@ void wait_in_slices(State& s, const std::function<bool(std::chrono::milliseconds
   }
 }
 
-// A full batch goes out before more is recorded, so that an interrupted wait for the workers leaves nothing half recorded.
+// A full batch goes out before more is recorded, so that an interrupted wait for the workers leaves nothing half recorded. So
+// does all that is recorded before we wait for our own queues: they may wait for messages from ranks that have yet to hear.
 std::unique_lock<std::mutex> lock_to_record(State& s) {
   auto held = lock(s);
-  while (s.batch.size() >= kBatch) {
+  std::vector<Event> backlog;
+  if (++s.recorded % kLookEvery == 0) backlog = s.global->backlog();
+  while (s.batch.size() >= kBatch || (!backlog.empty() && !s.batch.empty())) {
     if (s.link->has_room(std::chrono::milliseconds(0))) {
       publish(s);
       break;
     }
     held.unlock();
     wait_in_slices(s, [&](std::chrono::milliseconds limit) { return s.link->has_room(limit); });
+    held = lock(s);
+  }
+  if (!backlog.empty()) {
+    held.unlock();
+    wait_unlocked(s, backlog);
     held = lock(s);
   }
   return held;
@@ -203,6 +211,7 @@ int run_worker() {
   State& s = state();
   try {
     std::vector<char> batch;
+    uint64_t records = 0;
     while (s.link->next(&batch)) {
       const char* at = batch.data();
       const char* end = at + batch.size();
@@ -210,6 +219,8 @@ int run_worker() {
         const Record record = decode(&at, end);
         s.global->apply(record);
         if (record.kind == RecordKind::kSync) report(s, record.inputs[0].store);
+        if (++records % kLookEvery == 0)
+          for (const Event& event : s.global->backlog()) wait(event);
       }
     }
     s.global->flush();

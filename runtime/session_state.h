@@ -63,6 +63,7 @@ struct State {
   std::string diverged;             // spmd: how the ranks differ
   FpLog agreed_conditions;          // spmd: those of all ranks, the same on each
   uint64_t next_sync = 1;
+  uint64_t recorded = 0;            // counts calls of lock_to_record
   StoreId first_own = 1;            // lower numbers were given before this process was forked
   std::atomic<Store*> dropped{nullptr};  // a stack; linked through Store::next_dropped
   std::map<std::string, double> counts;
@@ -101,8 +102,9 @@ void wait_unlocked(State& s, const std::vector<Event>& events);
 std::vector<Event> apply_global(State& s, const Record& record);
 // Gives the record to one engine; work that could not be issued raises here.
 std::vector<Event> apply(State& s, Engine& engine, const Record& record);
-// Takes the lock for recording: first waits until the workers can take more.
+// Takes the lock for recording: first waits until the workers can take more, and now and then until our own queues can.
 std::unique_lock<std::mutex> lock_to_record(State& s);
+inline constexpr uint64_t kLookEvery = 64;  // records after which a rank looks whether its queues are far behind
 
 // session_failures.cpp. Raises the failure, naming the operation and the Python line.
 [[noreturn]] void raise(State& s, const FailurePtr& failure);

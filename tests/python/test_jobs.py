@@ -115,6 +115,29 @@ def test_conditions_of_every_rank_are_told(run_program, ranks, mode):
     assert done.stdout == "fine\n" * (ranks if mode == "spmd" else 1) and done.stderr == ""
 
 
+def test_no_rank_runs_far_ahead(run_program):
+    """What is recorded and not yet done is memory, on every rank; the loop below never waits for anything."""
+    done = run_program("""
+import os
+from pathlib import Path
+import tilewise as np
+
+def kib():
+    ranks = [p for p in Path('/proc').iterdir() if p.name.isdigit() and (p / 'stat').exists()]
+    ranks = [p for p in ranks if (p / 'stat').read_text().rsplit(') ', 1)[1].split()[1] == str(os.getppid())]
+    return [4 * int((p / 'statm').read_text().split()[1]) for p in ranks]
+
+a = np.ones(100)
+def loop(count):
+    for _ in range(count):
+        a[::-1] = a
+    return kib()
+before, after = loop(4000), loop(12000)
+print(len(before), max(a - b for a, b in zip(after, before)) < 6000)
+""", ranks=3, TILEWISE_MIN_TILE=1, timeout=120)
+    assert done.stdout == "3 True\n"
+
+
 def test_threads_may_all_record(start):
     done = start(USE + """
 import threading
