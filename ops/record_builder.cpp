@@ -148,8 +148,8 @@ int64_t checked_bytes(const Dims& shape, int64_t itemsize) {
   for (int64_t extent : shape) {
     if (extent < 0) throw Error(ErrorKind::kValue, "negative dimensions are not allowed");
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes))
-      throw Error(ErrorKind::kMemory, str("Unable to allocate an array with shape ", shape_text(shape),
-                                          ": its size does not fit in 63 bits"));
+      throw Error(ErrorKind::kValue,
+                  "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.");
   }
   return bytes;
 }

@@ -105,7 +105,7 @@ Array reduce(Opcode op, const Array& source, const ReduceOptions& options) {
                                        "mask one has to specify 'initial'"));
   if (masked && options.initial && identity(op, work)) fill = identity(op, work);  // initial joins once, at the end
 
-  if (axes.count() == 0 && !axes.result_shape(source.view.shape, false).empty() &&
+  if (fill && axes.count() == 0 && !axes.result_shape(source.view.shape, false).empty() &&
       count_of(axes.result_shape(source.view.shape, false)) == 0)
     return deliver(new_result(source, axes, options.keepdims, dtype), options.out);
   if (axes.count() == 0) {

@@ -44,10 +44,10 @@ Scalar scalar_argument(py::handle value) {
 // ---- Creation
 py::object empty(py::handle shape, py::handle dtype) {
   const Format format = known_format(dtype);
-  return own(new_array(ops::empty(dims_from(shape.ptr()), format.dtype, format.itemsize), format.descr.get()));
+  return own(new_array(ops::empty(shape_from(shape.ptr()), format.dtype, format.itemsize), format.descr.get()));
 }
 py::object full(py::handle shape, py::handle value) {
-  return own(new_array(ops::full(dims_from(shape.ptr()), scalar_argument(value))));
+  return own(new_array(ops::full(shape_from(shape.ptr()), scalar_argument(value))));
 }
 py::object arange(py::handle start, py::handle next, int64_t count, py::handle dtype) {
   return own(new_array(ops::arange(scalar_argument(start), scalar_argument(next), count, number_format(dtype))));
@@ -151,6 +151,7 @@ py::object arg_extreme(bool maximum, py::handle source, py::handle axis, bool ke
 py::object matmul(py::handle a, py::handle b, py::handle out) {
   const Array* to = out.is_none() ? nullptr : &source_array(out);
   Array result = ops::matmul(as_array(a.ptr()), as_array(b.ptr()), to);
+  after_operation();
   if (to) return py::reinterpret_borrow<py::object>(out);
   return own(new_result(std::move(result)));
 }
@@ -164,7 +165,9 @@ py::object where(py::handle condition, py::handle a, py::handle b) {
     if (!op || convert_arraylike(objects[k], operands[k]) != Convert::kOk) return py::none();
     inputs[k] = operands[k].input;
   }
-  return own(new_array(ops::elementwise(op, inputs)));
+  Array result = ops::elementwise(op, inputs);
+  after_operation();
+  return own(new_array(std::move(result)));
 }
 
 // dst[mask] = value, the value broadcast and of dst's dtype. False where an operand is not for tiles.
@@ -177,6 +180,7 @@ bool where_into(py::handle dst, py::handle mask, py::handle value) {
   ops::ElementwiseOptions options;
   options.out = &to;
   ops::elementwise(op, inputs, options);
+  after_operation();
   return true;
 }
 
@@ -185,6 +189,7 @@ bool reducible(int op) { return op_info(static_cast<Opcode>(op)).reducible; }
 void assign(py::handle dst, py::handle value) {
   ArrayObject* to = cast_array(dst.ptr());
   assign_value(to->array, to->descr, value.ptr());
+  after_operation();
 }
 
 py::object as_scalar(py::handle array) {

@@ -2,6 +2,7 @@
 
 #include "ops/copy.h"
 #include "python/bind/dtypes.h"
+#include "python/bind/fp.h"
 #include "python/bind/host.h"
 #include "python/bind/inputs.h"
 
@@ -118,6 +119,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     } else {
       slow("set_item", self, key, value);
     }
+    after_operation();
     return 0;
   });
 }
@@ -171,6 +173,9 @@ std::optional<Selection> select(const partition::View& view, PyObject* key) {
     }
   }
   while (axis < rank) keep_axis(view, axis++, out);
+  if (out.shape.size() > 64) {
+    throw Error(ErrorKind::kIndex, str("number of dimensions must be within [0, 64], indexing result would have ", out.shape.size()));
+  }
   result.element = integers == rank && !ellipses && out.shape.empty();
   return result;
 }

@@ -69,6 +69,7 @@ PyObject* astype(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObje
     }
     if (is_complex(object->array.dtype()) && !is_complex(format->dtype) && !is_bool(format->dtype)) slow("warn_complex");
     Array result = ops::astype(object->array, format->dtype);
+    after_operation();
     return is_exact_scalar(self) ? new_scalar(std::move(result)) : new_array(std::move(result), nullptr, subclass_of(self));
   });
 }
@@ -79,7 +80,7 @@ PyObject* reshape(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObj
     Dims shape;
     if (count == 1) {
       if (args[0] == Py_None) return by_slow("reshape", self, args, count, names);
-      shape = dims_from(args[0]);
+      shape = shape_from(args[0]);
     } else {
       for (Py_ssize_t k = 0; k < count; ++k) {
         const Py_ssize_t extent = PyNumber_AsSsize_t(args[k], PyExc_OverflowError);

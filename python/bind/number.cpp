@@ -48,7 +48,7 @@ const Operator* power_shortcut(const Operand& base, const Operand& exponent) {
     return nullptr;
   }
   const DType dtype = base.input.array->dtype();
-  if (is_integer(dtype)) return value == 2 && exponent.input.kind == Kind::kWeakInt ? &square : nullptr;
+  if (is_bool(dtype) || is_integer(dtype)) return value == 2 && exponent.input.kind == Kind::kWeakInt ? &square : nullptr;
   if (!is_float(dtype) && !is_complex(dtype)) return nullptr;
   if (value == 2) return &square;
   if (value == 0.5) return &sqrt_;

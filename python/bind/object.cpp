@@ -78,6 +78,12 @@ Py_ssize_t array_length(PyObject* self) {
   });
 }
 
+PyObject* array_iter(PyObject* self) {
+  if (array_length(self) >= 0) return PySeqIter_New(self);
+  if (PyErr_ExceptionMatches(PyExc_TypeError)) PyErr_SetString(PyExc_TypeError, "iteration over a 0-d array");
+  return nullptr;
+}
+
 PyObject* array_repr(PyObject* self) {
   return guarded([&] { return slow("array_repr", self).release(); });
 }
@@ -100,7 +106,7 @@ PyType_Slot array_own_slots[] = {
     {Py_tp_str, reinterpret_cast<void*>(array_str)},
     {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
     {Py_tp_hash, reinterpret_cast<void*>(PyObject_HashNotImplemented)},
-    {Py_tp_iter, reinterpret_cast<void*>(PySeqIter_New)},
+    {Py_tp_iter, reinterpret_cast<void*>(array_iter)},
     {Py_mp_length, reinterpret_cast<void*>(array_length)},
     {Py_sq_length, reinterpret_cast<void*>(array_length)},
     {Py_bf_getbuffer, reinterpret_cast<void*>(array_buffer.bf_getbuffer)},

@@ -77,6 +77,9 @@ PyObject* new_axis(PyObject* self, PyObject* axes) {
   return guarded([&] {
     Array array = source_of(self);
     Dims add = dims_from(axes);
+    if (const int rank = array.rank() + add.size(); rank > 64) {
+      throw Error(ErrorKind::kValue, str("maximum supported dimension for an ndarray is currently 64, found ", rank));
+    }
     std::sort(add.begin(), add.end());
     for (int64_t axis : add) array.view = partition::newaxis(array.view, static_cast<int>(axis));
     return as_view(self, std::move(array));
@@ -231,6 +234,16 @@ Dims dims_from(PyObject* object) {
     dims.push_back(value);
   }
   return dims;
+}
+
+Dims shape_from(PyObject* object) {
+  try {
+    return dims_from(object);
+  } catch (const PythonError&) {
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw;
+    PyErr_Clear();
+    throw Error(ErrorKind::kValue, "Maximum allowed dimension exceeded");
+  }
 }
 
 Array source_of(PyObject* self) {

@@ -10,6 +10,8 @@ SmallVec<int, 6> reversed_axes(int rank);
 int normalized_axis(int64_t axis, int rank);
 // An integer or a sequence of integers; throws TypeError.
 Dims dims_from(PyObject* object);
+// The same for the shape of a new array: ValueError where an extent has more than 63 bits.
+Dims shape_from(PyObject* object);
 // The array behind a method's `self`; of a scalar a copy, since scalars never change.
 Array source_of(PyObject* self);
 // Reshape in C order: a view where NumPy's is one, else of a copy. One extent may be -1.

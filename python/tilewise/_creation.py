@@ -294,26 +294,27 @@ def from_dlpack(x, /, *, device=None, copy=None):
 # ---- Ranges
 
 _INT = numpy.dtype(int)
-_WIDE = 2**62
+_WIDE = 2**56  # below it no count of bytes is too big
 
 
 @public
 def arange(start_or_stop, /, stop=None, step=1, *, dtype=None, device=None, like=None):
     if type(start_or_stop) is int and dtype is None and step == 1 and (stop is None or type(stop) is int):
-        start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
-        if -_WIDE < start and stop < _WIDE:
-            return _core.arange(numpy.int64(start), numpy.int64(start + 1), max(stop - start, 0), _INT)
+        first, end = (0, start_or_stop) if stop is None else (start_or_stop, stop)
+        if -_WIDE < first < _WIDE and -_WIDE < end < _WIDE:
+            return _core.arange(numpy.int64(first), numpy.int64(first + 1), max(end - first, 0), _INT)
     _check("C", device)
     start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
     step = 1 if step is None else step
     start, stop, step = (x._value() if isinstance(x, scalar) else x for x in (start, stop, step))
+    given = dtype
     if dtype is None:
         dtype = numpy.result_type(numpy.asarray(start).dtype, numpy.asarray(stop).dtype, numpy.asarray(step).dtype)
         if all(isinstance(x, (int, bool)) for x in (start, stop, step)):
             dtype = numpy.result_type(*(numpy.asarray(x).dtype for x in (start, stop, step)), int)
     dtype = numpy.dtype(dtype)
     if not _core.tiles_hold(dtype) or dtype.kind not in "iufc":
-        return _core.from_numpy(numpy.arange(start, stop, step, dtype))
+        return _core.from_numpy(numpy.arange(start, stop, step, given))
     if step == 0:
         raise (
             ZeroDivisionError("division by zero")
@@ -329,6 +330,8 @@ def arange(start_or_stop, /, stop=None, step=1, *, dtype=None, device=None, like
         count = max(-((start - stop) // step), 0)
     else:
         count = max(math.ceil(length), 0)
+    if count >= 2**63:
+        raise ValueError("Maximum allowed size exceeded")
     first = numpy.asarray(start).astype(dtype)[()]
     following = numpy.asarray(start + step).astype(dtype)[()]
     return _core.arange(first, following, count, dtype)

@@ -76,7 +76,12 @@ def _clip(a, a_min, a_max, out, kwargs):
         return _f("minimum")(a, a_max, out=out, **kwargs)
     if kwargs or a._host() is not None:
         return call("clip", numpy.clip, (a, a_min, a_max), {"out": out, **kwargs})
-    return _f("minimum")(_f("maximum")(a, a_min), a_max, out=out)
+    bounds = [x if type(x) in (int, float, complex) else asanyarray(x) for x in (a_min, a_max)]
+    if {x.dtype for x in bounds if isinstance(x, ndarray)} <= {a.dtype}:
+        return _f("minimum")(_f("maximum")(a, a_min), a_max, out=out)
+    # All three make the type: step by step a Python number would count for more than it does.
+    kind = numpy.result_type(a.dtype, *(x.dtype if isinstance(x, ndarray) else x for x in bounds))
+    return _f("minimum")(_f("maximum")(a, a_min, dtype=kind), a_max, out=out, dtype=kind)
 
 
 @public(method=True)

@@ -175,9 +175,14 @@ def _arg_extreme(name, maximum, a, axis, out, keepdims):
         axis = operator.index(axis)
     if (a.size if axis is None else a.shape[axis] if -a.ndim <= axis < a.ndim else 1) == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")
-    if axis is None and a.ndim > 1 and not keepdims and not a._is_c():
-        a = a.ravel()  # positions count in C order, whatever the order in memory
-    return _core.arg_extreme(maximum, a, axis, bool(keepdims), out)
+    if axis is not None or a.ndim < 2 or a._is_c():
+        return _core.arg_extreme(maximum, a, axis, bool(keepdims), out)
+    shape = (1,) * a.ndim if keepdims else ()
+    if out is not None and out.shape != shape:
+        raise ValueError(f"output array does not match result of np.{name}.")
+    # Positions count in C order, whatever the order in memory.
+    result = _core.arg_extreme(maximum, a.ravel(), None, False, None if out is None else out.reshape(()))
+    return out if out is not None else result.reshape(shape) if keepdims else result
 
 
 @public(method=True)
