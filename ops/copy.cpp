@@ -75,7 +75,7 @@ void assign(const Array& dst, const Input& src, Casting casting) {
     check_float_to_integer(src, dst.view.dtype);
     if (src.kind == Input::Kind::kScalar) check_casting(src.value.dtype, dst.view.dtype, casting);
     RecordBuilder builder(dst.view.shape);
-    builder.output(dst, builder.param(src.kind == Input::Kind::kScalar ? cast(src.value, dst.view.dtype)
+    builder.output(dst, builder.param(src.kind == Input::Kind::kScalar ? cast_constant(src.value, dst.view.dtype)
                                                                        : scalar_as(src, dst.view.dtype)));
     builder.commit();
     return;

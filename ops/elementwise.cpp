@@ -1,5 +1,6 @@
 #include "ops/elementwise.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "ops/copy.h"
@@ -43,6 +44,14 @@ void set_value(DType dtype, T number, Scalar& to) {
   std::memcpy(to.bytes, &number, sizeof number);
 }
 
+// False where the number overflows, which needs a warning.
+bool narrow_constant(double number, Scalar& to) {
+  const float narrow = static_cast<float>(number);
+  if (std::isinf(narrow) && !std::isinf(number)) return false;
+  set_value(DType::kFloat32, narrow, to);
+  return true;
+}
+
 // A Python scalar that is a constant of type `dtype` whatever its value: no check and no other loop is needed.
 bool plain_constant(const Input& input, DType dtype, Scalar& value) {
   switch (input.kind) {
@@ -52,7 +61,7 @@ bool plain_constant(const Input& input, DType dtype, Scalar& value) {
       return true;
     case Input::Kind::kWeakFloat:
       if (dtype == DType::kFloat64) copy_value(input.value, value);
-      else if (dtype == DType::kFloat32) set_value(dtype, static_cast<float>(input.value.as<double>()), value);
+      else if (dtype == DType::kFloat32) return narrow_constant(input.value.as<double>(), value);
       else return false;
       return true;
     case Input::Kind::kWeakInt: {
@@ -157,12 +166,17 @@ void check_output(Opcode op, DType from, const Array* out, Casting casting) {
                     name(out->view.dtype), "') with casting rule '", casting_name(casting), "'"));
 }
 
+}  // namespace
+
 void check_mask(const Input& mask) {
-  const DType dtype = mask.kind == Input::Kind::kArray ? mask.array->view.dtype : mask.value.dtype;
+  const bool array = mask.kind == Input::Kind::kArray;
+  const DType dtype = array ? mask.array->view.dtype : mask.value.dtype;
   if (dtype != DType::kBool)
-    throw Error(ErrorKind::kType, str("Cannot cast array data from dtype('", name(dtype),
-                                      "') to dtype('bool') according to the rule 'safe'"));
+    throw Error(ErrorKind::kType, str("Cannot cast ", array && mask.array->rank() ? "array data" : "scalar", " from dtype('",
+                                      name(dtype), "') to dtype('bool') according to the rule 'safe'"));
 }
+
+namespace {
 
 // A harmless operand for elements outside the mask: no row raises a warning there, whatever the array holds.
 Scalar harmless(Opcode op, DType dtype) {

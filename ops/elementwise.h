@@ -35,6 +35,9 @@ struct ElementwiseOptions {
 void elementwise_into(Array& result, Opcode op, std::span<const Input> inputs, const ElementwiseOptions& options = {});
 Array elementwise(Opcode op, std::span<const Input> inputs, const ElementwiseOptions& options = {});
 
+// TypeError for a mask that is not of bools.
+void check_mask(const Input& mask);
+
 // The shape all operands broadcast to, or NumPy's ValueError.
 Dims broadcast_shape(std::span<const Dims* const> shapes);
 

@@ -1,10 +1,14 @@
 #include "ops/type_rules.h"
 
+#include <cmath>
+#include <complex>
 #include <string>
 
 #include "ops/op_table.h"
 #include "ops/opcode.h"
 #include "runtime/base/error.h"
+#include "runtime/launch.h"
+#include "runtime/session.h"
 
 namespace tilewise::ops {
 
@@ -205,9 +209,9 @@ void check_casting(const Loop& loop, std::span<const Input> inputs, Casting cast
   const Row& r = row(loop.op);
   if (r.flags & Truths) return;
   for (size_t k = 0; k < inputs.size(); ++k) {
-    if (is_weak(inputs[k]) || (r.info.select && k == 0)) continue;
-    const DType from = strong_type(inputs[k]);
+    if (r.info.select && k == 0) continue;
     const DType to = r.info.operand_type(static_cast<int>(k), loop.dtype);
+    const DType from = is_weak(inputs[k]) ? with_weak(to, inputs[k].kind) : strong_type(inputs[k]);
     if (can_cast(from, to, casting)) continue;
     const std::string which = inputs.size() > 1 ? str(" ", k) : "";
     throw Error(ErrorKind::kUFuncType, str("Cannot cast ufunc '", r.info.name, "' input", which, " from ", type_text(from),
@@ -239,6 +243,23 @@ DType result_type(std::span<const Input> inputs) {
   return result;
 }
 
+Scalar cast_constant(const Scalar& value, DType dtype) {
+  const Scalar result = cast(value, dtype);
+  if (value.dtype == dtype || is_bool(dtype)) return result;
+  const auto wide = [](const Scalar& v) { return cast(v, DType::kComplex128).as<std::complex<double>>(); };
+  const auto infinite = [](std::complex<double> v) { return std::isinf(v.real()) || std::isinf(v.imag()); };
+  const std::complex<double> from = wide(value);
+  if (is_integer(dtype)) {
+    if (is_integer(value.dtype) || is_bool(value.dtype)) return result;
+    const double limit = std::ldexp(1.0, 8 * itemsize(dtype) - (is_signed(dtype) ? 1 : 0));
+    const bool fits = from.real() < limit && from.real() > (is_signed(dtype) ? -limit - 1 : -limit);
+    if (!fits) session::note_cast(kFpInvalid);
+  } else if (!infinite(from) && infinite(wide(result))) {
+    session::note_cast(kFpOverflow);
+  }
+  return result;
+}
+
 Scalar scalar_as(const Input& input, DType dtype) {
   TW_CHECK(input.kind != Input::Kind::kArray, "an array is no constant");
   if (input.kind == Input::Kind::kWeakInt && !fits(input.value, dtype)) {
@@ -248,7 +269,7 @@ Scalar scalar_as(const Input& input, DType dtype) {
                                           ? "Python int too large to convert to C long"
                                           : str("Python integer ", value, " out of bounds for ", name(dtype)));
   }
-  return cast(input.value, dtype);
+  return cast_constant(input.value, dtype);
 }
 
 bool can_cast(DType from, DType to, Casting casting) {

@@ -26,6 +26,8 @@ Loop resolve_loop(Opcode op, std::span<const Input> inputs, std::optional<DType>
 // np.result_type: arrays and NumPy scalars decide, Python scalars only raise the kind.
 DType result_type(std::span<const Input> inputs);
 
+// A constant cast to the type in which it is used, with NumPy's warnings where it does not fit there.
+Scalar cast_constant(const Scalar& value, DType dtype);
 // A scalar operand as a constant of the type that its loop wants. OverflowError for a Python integer that does not fit.
 Scalar scalar_as(const Input& input, DType dtype);
 

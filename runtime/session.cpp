@@ -259,10 +259,18 @@ void set_line_hooks(LineHook hook, LineText text) {
 
 void set_watch_hook(WatchHook hook) { state().watch_hook = hook; }
 
+void note_cast(uint8_t kinds) {
+  State& s = state();
+  if (s.watch_hook) kinds &= s.watch_hook();
+  if (!kinds) return;
+  auto held = lock(s);
+  s.cast_warnings.push_back({"cast", kinds, s.lines.at(current_line(s))});
+}
+
 std::vector<FpWarning> take_fp_warnings() {
   State& s = state();
   auto held = lock(s);
-  std::vector<FpWarning> warnings;
+  std::vector<FpWarning> warnings = std::exchange(s.cast_warnings, {});
   const auto add = [&](const std::vector<FpEvent>& events) {
     for (const FpEvent& event : events) {
       const std::string_view name = event.op >= kFirstRow ? op_info(event.op).name : event.op == kCast ? "cast" : "reduce";

@@ -71,6 +71,8 @@ struct FpWarning {
   SourceLine line;
 };
 std::vector<FpWarning> take_fp_warnings();
+// What a constant meets when it is cast while an operation is recorded: told with the conditions of finished work.
+void note_cast(uint8_t kinds);
 // Which kinds are not ignored at this moment (NumPy's errstate): FpKind bits, asked for each record.
 using WatchHook = uint8_t (*)();
 void set_watch_hook(WatchHook hook);

@@ -82,6 +82,7 @@ struct State {
   };
   RecentLine recent_lines[64];      // by a hash of the line: loops come back to few
   std::vector<Store*> free_stores;  // for plain operations
+  std::vector<FpWarning> cast_warnings;  // met by constants
   std::vector<SourceLine> lines{{}};
   bool ended = false;
 };

@@ -56,8 +56,8 @@ Array prepared(const Array& source, DType dtype, const Input* where, const Scala
       throw Error(ErrorKind::kValue, str("the where mask of shape ", shape_text(where->array->view.shape),
                                          " does not fit an operand of shape ", shape_text(shape)));
     if (where->array->view.dtype != DType::kBool)
-      throw Error(ErrorKind::kType, str("Cannot cast array data from dtype('", name(where->array->view.dtype),
-                                        "') to dtype('bool') according to the rule 'safe'"));
+      throw Error(ErrorKind::kType, str("Cannot cast ", where->array->rank() ? "array data" : "scalar", " from dtype('",
+                                        name(where->array->view.dtype), "') to dtype('bool') according to the rule 'safe'"));
   }
   const partition::View* views[] = {&source.view};
   const Array result = new_like(shape, views, dtype, itemsize(dtype));

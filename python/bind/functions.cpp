@@ -175,8 +175,11 @@ bool where_into(py::handle dst, py::handle mask, py::handle value) {
   static const Opcode op = ops::find_op("where");
   const Array& to = source_array(dst);
   Operand condition, source;
-  if (!op || convert_arraylike(mask.ptr(), condition) != Convert::kOk || !is_stored(value.ptr())) return false;
-  const ops::Input inputs[] = {condition.input, ops::Input::of(cast_array(value.ptr())->array), ops::Input::of(to)};
+  if (!op || !is_stored(value.ptr())) return false;
+  static const ops::Input kTrue{ops::Input::Kind::kWeakBool, nullptr, Scalar::of<bool>(DType::kBool, true)};
+  const ops::Input* chosen = where_argument(mask.ptr(), condition);
+  ops::check_mask(chosen ? *chosen : kTrue);
+  const ops::Input inputs[] = {chosen ? *chosen : kTrue, ops::Input::of(cast_array(value.ptr())->array), ops::Input::of(to)};
   ops::ElementwiseOptions options;
   options.out = &to;
   ops::elementwise(op, inputs, options);

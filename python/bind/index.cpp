@@ -1,6 +1,7 @@
 #include "python/bind/index.h"
 
 #include "ops/copy.h"
+#include "ops/type_rules.h"
 #include "python/bind/dtypes.h"
 #include "python/bind/fp.h"
 #include "python/bind/host.h"
@@ -92,6 +93,23 @@ void assign_records(const Array& dst, PyObject* descr, PyObject* value) {
   ops::assign(dst, ops::Input::of(*held.held));
 }
 
+bool is_sequence(PyObject* value) {
+  if (is_stored(value)) return cast_array(value)->array.rank() > 0;
+  if (!is_numpy_array(value)) return PyList_Check(value) || PyTuple_Check(value);
+  Ref rank = Ref::checked(PyObject_GetAttrString(value, "ndim"));
+  return PyLong_AsLong(rank.get()) > 0;
+}
+
+// Values with a type of their own that NumPy's assignment takes for Python's numbers: scalars, into an array of integers.
+bool taken_for_number(const Array& dst, PyObject* value, const ops::Input& input) {
+  if (!is_integer(dst.dtype())) return false;
+  if (input.kind == ops::Input::Kind::kWeakFloat) return true;
+  const bool lazy = is_exact_scalar(value);
+  if (!lazy && input.kind != ops::Input::Kind::kScalar) return false;
+  const DType from = lazy ? cast_array(value)->array.dtype() : input.value.dtype;
+  return !is_complex(from) && !ops::can_cast(from, dst.dtype(), ops::Casting::kSafe);
+}
+
 PyObject* get_item(PyObject* self, PyObject* key) {
   return guarded([&]() -> PyObject* {
     ArrayObject* object = cast_array(self);
@@ -115,7 +133,14 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     auto chosen = object->host || PyUnicode_Check(key) ? std::nullopt : select(object->array.view, key);
     if (chosen) {
       check_writable(object->array.view, "assignment destination");
-      assign_value(Array{object->array.store, std::move(chosen->view)}, object->descr, value);
+      const bool element = chosen->element && object->array.dtype() != DType::kVoid;
+      const Array to{object->array.store, std::move(chosen->view)};
+      if (element && is_sequence(value)) {
+        Ref target = Ref::steal(new_array(Array(to)));
+        slow("assign_element", target.get(), value);
+      } else {
+        assign_value(to, object->descr, value);
+      }
     } else {
       slow("set_item", self, key, value);
     }
@@ -190,24 +215,27 @@ void assign_value(const Array& dst, PyObject* descr, PyObject* value) {
   check_writable(dst.view, "assignment destination");
   if (dst.dtype() == DType::kVoid) return assign_records(dst, descr, value);
   Operand operand;
-  const Convert how = convert_arraylike(value, operand);
+  const bool sequence = PyList_Check(value) || PyTuple_Check(value);  // each item is converted to the type of dst
+  Ref converted = sequence ? numpy_asarray(value, descr_of(dst.dtype())) : Ref::borrow(value);
+  const Convert how = convert_arraylike(converted.get(), operand);
   using Kind = ops::Input::Kind;
   const Kind kind = operand.input.kind;
-  if (how == Convert::kOk && kind == Kind::kWeakFloat && is_integer(dst.dtype())) {
-    Ref integer = Ref::checked(PyNumber_Long(value));  // raises for NaN and infinity, as NumPy does
+  if (how == Convert::kOk && taken_for_number(dst, value, operand.input)) {
+    // Raises for NaN and infinity, as NumPy does, and then for what does not fit: a lazy scalar is waited for.
+    Ref integer = Ref::checked(PyNumber_Long(value));
     return assign_value(dst, descr, integer.get());
   }
   const bool odd = kind == Kind::kWeakComplex && !is_complex(dst.dtype());
-  const bool loses = kind == Kind::kArray && how == Convert::kOk && is_complex(operand.input.array->dtype()) &&
-                     !is_complex(dst.dtype());
+  const bool loses = (kind == Kind::kArray || kind == Kind::kScalar) && how == Convert::kOk && !is_complex(dst.dtype()) &&
+                     is_complex(kind == Kind::kArray ? operand.input.array->dtype() : operand.input.value.dtype);
   if (how != Convert::kOk || odd) {
     Ref target = Ref::steal(new_array(Array(dst)));
     slow("assign_odd", target.get(), value);
     return;
   }
+  if (loses) slow("warn_complex");
   if (kind != Kind::kArray) return ops::assign(dst, operand.input);
   if (same_place(dst, *operand.input.array)) return;  // the end of `a[i:j] += b`
-  if (loses) slow("warn_complex");
   const Array source = without_leading_ones(*operand.input.array, dst.rank());
   ops::assign(dst, ops::Input::of(source));
 }

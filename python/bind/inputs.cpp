@@ -2,7 +2,9 @@
 
 #include <complex>
 
+#include "ops/copy.h"
 #include "ops/create.h"
+#include "python/bind/dtypes.h"
 #include "python/bind/host.h"
 
 namespace tilewise::bind {
@@ -105,9 +107,15 @@ Array as_array(PyObject* object) {
 
 const ops::Input* where_argument(PyObject* object, Operand& operand) {
   if (!object || object == Py_None || object == Py_True) return nullptr;
-  if (convert_arraylike(object, operand) != Convert::kOk) {
-    throw Error(ErrorKind::kType, "where= must be a boolean array");
+  if (is_exact_scalar(object) && is_stored(object)) {
+    operand.held = ops::astype(cast_array(object)->array, DType::kBool);
+    operand.input = ops::Input::of(*operand.held);
+    return &operand.input;
   }
+  // Only arrays keep a type of their own: numbers and lists are true or false.
+  const bool typed = is_array(object) || is_numpy_array(object) || PyBool_Check(object);
+  Ref mask = typed ? Ref::borrow(object) : numpy_asarray(object, descr_of(DType::kBool));
+  if (convert_operand(mask.get(), operand) != Convert::kOk) throw Error(ErrorKind::kType, "where= must be a boolean array");
   return &operand.input;
 }
 

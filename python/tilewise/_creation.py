@@ -108,7 +108,7 @@ def full(shape, fill_value, dtype=None, order="C", *, device=None, like=None):
     if not lazy and numpy.ndim(fill_value) == 0:
         return _made(shape, dtype, fill_value, order, lambda s, d: numpy.full(s, fill_value, d))
     result = empty(shape, dtype, order)
-    result[...] = fill_value
+    result[...] = _core.as_ndarray(fill_value) if lazy else fill_value
     return result
 
 

@@ -49,6 +49,8 @@ def copyto(dst, src, casting="same_kind", where=True):
             f"Cannot cast array data from {numpy.asarray(without_data(src)).dtype!r} to {dst.dtype!r} according to "
             f"the rule '{casting}'"
         )
+    if not isinstance(src, int):
+        src = asanyarray(src)  # what is no Python integer is cast, not asked whether it fits
     if where is True:
         dst[...] = src
         return None

@@ -149,7 +149,7 @@ def ufunc_call(ufunc, args, kwargs):
         return function(*args, **kwargs)
     if len(inputs) == function.nin and any(type(x) is int and not -(2**63) <= x < 2**64 for x in inputs):
         kinds = {x.dtype.kind for x in inputs if isinstance(x, _OURS)}
-        if kinds & {"f", "c"}:
+        if kinds & {"f", "c"} and not function.__name__.startswith("logical_"):
             return ufunc(*[float(x) if type(x) is int else x for x in args], **kwargs)
     return call(function.__name__, function, args, kwargs)
 
@@ -228,9 +228,16 @@ def _assign_masked(a, key, value):
     if not isinstance(value, _OURS + (numpy.ndarray, numpy.generic, int, float, complex)) or numpy.ndim(value):
         return False
     one = _core.empty((), a.dtype)
-    one[...] = value
+    one[...] = _array_of(value)
     mask = key.reshape(key.shape + (1,) * (a.ndim - key.ndim))
     return _core.where_into(a, mask, one)
+
+
+def _array_of(value):
+    """A scalar as an array, which is cast where a Python number would have to fit."""
+    if isinstance(value, scalar):
+        return _core.as_ndarray(value)
+    return numpy.asarray(value) if isinstance(value, numpy.generic) else value
 
 
 def contains(a, value):
@@ -251,6 +258,13 @@ def assign_odd(target, value):
         host = numpy.empty(value.shape, target.dtype)
         host[...] = value._host() if isinstance(value, ndarray) and value._host() is not None else value._gather()
     _core.assign(target, host)
+
+
+def assign_element(target, value):
+    """One element from a sequence or an array with axes: NumPy's error, mostly."""
+    host = numpy.empty(1, target.dtype)
+    host[0] = value._gather() if isinstance(value, ndarray) else value
+    _core.assign(target, host.reshape(()))
 
 
 def warn_complex():
