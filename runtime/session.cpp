@@ -155,9 +155,18 @@ std::unique_lock<std::mutex> lock_to_record(State& s) {
   return held;
 }
 
+void check_not_ended(State& s, std::unique_lock<std::mutex>& held) {
+  if (!s.ended || !s.link) return;
+  held.unlock();
+  if (std::this_thread::get_id() == s.starter)
+    throw Error(ErrorKind::kRuntime, "the job has ended: the arrays that its ranks shared are gone");
+  if (s.blocking.enter) s.blocking.enter();
+  while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
 void publish(State& s) {
   if (!s.link || s.batch.empty()) return;
-  s.link->publish(std::move(s.batch));
+  if (!s.ended) s.link->publish(std::move(s.batch));  // after the end only drops come, which nobody misses
   s.batch.clear();
 }
 
@@ -173,6 +182,7 @@ std::vector<Event> apply_global(State& s, const Record& record) {
 void flush() {
   State& s = state();
   auto held = lock_to_record(s);
+  check_not_ended(s, held);
   drain_drops(s);
   Record record;
   record.kind = RecordKind::kFlush;
@@ -244,8 +254,8 @@ void shutdown(int status) {
       publish(s);
     } catch (const Error&) {  // a rank died: finish() says so
     }
-    held.unlock();
     s.ended = true;
+    held.unlock();
     s.link->finish(status);
     return;
   }

@@ -45,6 +45,7 @@ struct Hold {
 
 void settle_all(State& s) {
   auto held = lock_to_record(s);
+  check_not_ended(s, held);
   drain_drops(s);
   FailureLog& failures = s.global->failures();
   failures.look();

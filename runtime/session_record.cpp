@@ -203,6 +203,7 @@ void record(Record& r, const Array* const* in, const Array* const* out) {
   if (s.watch_hook) r.watch = s.watch_hook();
   const bool alone = leader_alone(s, in, r.inputs.size(), out, r.outputs.size());
   if (!alone) {  // before anything is noted
+    check_not_ended(s, held);
     SmallVec<Store*, 8> births;
     for (size_t i = 0; i < r.inputs.size(); ++i)
       if (!in[i]->store->born) births.push_back(in[i]->store.get());
@@ -298,6 +299,7 @@ void read(const Array& source, void* to) {
   const bool here = store.residence == Store::Residence::kKnown;
   const StoreId id = store.id;
   Engine& engine = here ? *s.known : *s.global;
+  if (!here) check_not_ended(s, held);
   raise_if_poisoned(s, engine, id);
   Record r;
   r.kind = RecordKind::kRead;

@@ -74,7 +74,7 @@ std::string text_of(State& s, uint64_t number) {
 }  // namespace
 
 void agree(State& s) {
-  if (!s.spmd) return;
+  if (!s.spmd || s.ended) return;
   if (!s.diverged.empty()) throw Error(ErrorKind::kRuntime, s.diverged);
   const std::vector<FpEvent> conditions = s.global->take_fp_events();
   Numbers mine{s.tap->count(), s.tap->hash(), conditions.size(), s.undecided.size()};

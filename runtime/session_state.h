@@ -105,6 +105,9 @@ std::vector<Event> apply_global(State& s, const Record& record);
 std::vector<Event> apply(State& s, Engine& engine, const Record& record);
 // Takes the lock for recording: first waits until the workers can take more, and now and then until our own queues can.
 std::unique_lock<std::mutex> lock_to_record(State& s);
+// Called before anything is recorded that other ranks must hear. Once the job has ended, this raises in the program's first
+// thread; others, which Python leaves behind as well, stay here for ever. `held` is the session's lock.
+void check_not_ended(State& s, std::unique_lock<std::mutex>& held);
 inline constexpr uint64_t kLookEvery = 64;  // records after which a rank looks whether its queues are far behind
 
 // session_failures.cpp. Raises the failure, naming the operation and the Python line.

@@ -4,9 +4,12 @@
 // A line is known to the runtime as (code object, instruction offset): the number of the line is looked up only for text.
 #include "runtime/session.h"
 
+#include <cxxabi.h>
 #include <pybind11/stl.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 #include <unordered_map>
 
 #include "python/bind/fp.h"
@@ -69,10 +72,20 @@ std::string line_text(session::SourceLine line) {
 }
 
 void* enter_wait() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; }
+// Python ends a daemon thread that asks for its lock after the program's end, by unwinding it; through frames that handle all
+// exceptions that is fatal. So such a thread stays here, as long as there is a process.
+void take_python(PyThreadState* state) {
+  try {
+    PyEval_RestoreThread(state);
+  } catch (const abi::__forced_unwind&) {
+    while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+}
+
 // Waits come in slices, so that Ctrl-C is seen: an exception leaves by way of the runtime's wait.
 void leave_wait(void* state) {
   if (!state) return;
-  PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+  take_python(static_cast<PyThreadState*>(state));
   if (PyErr_CheckSignals() < 0) throw PythonError();
 }
 

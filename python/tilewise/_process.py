@@ -3,6 +3,7 @@
 import atexit
 import os
 import sys
+import threading
 
 from tilewise import _core, _settings
 
@@ -53,8 +54,9 @@ _python_exit = sys.exit
 
 
 def _exit(code=None, /):
-    """sys.exit that lets the workers know the status."""
-    _set_status(0 if code is None else code & 0xFF if isinstance(code, int) else 1, True)
+    """sys.exit that lets the workers know the status. In another thread than the first it ends that thread only."""
+    if threading.current_thread() is threading.main_thread():
+        _set_status(0 if code is None else code & 0xFF if isinstance(code, int) else 1, True)
     _python_exit(code)
 
 

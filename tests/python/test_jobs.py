@@ -138,6 +138,50 @@ print(len(before), max(a - b for a, b in zip(after, before)) < 6000)
     assert done.stdout == "3 True\n"
 
 
+def test_sys_exit_in_a_thread_ends_the_thread_only(start):
+    done = start(USE + """
+import sys, threading
+thread = threading.Thread(target=lambda: (a.sum(), sys.exit(5)))
+thread.start()
+thread.join()
+print('alive')
+""")
+    assert done.stdout == "alive\n" and done.stderr == ""
+
+
+def test_daemon_threads_may_compute_until_the_end(start):
+    done = start(USE + """
+import threading, time
+def work():
+    x = np.ones(100000)
+    while True:
+        x = x * 1.0 + 0
+        float(x.sum())
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.3)
+print('leaving')
+""")
+    assert done.stdout == "leaving\n" and done.stderr == ""
+
+
+def test_after_the_end_a_plain_error_says_so(run_program):
+    done = run_program("import atexit\natexit.register(lambda: last())\n" + USE + """
+def last():
+    try:
+        (a + 1).sum().item()
+    except RuntimeError as error:
+        print(error)
+class Late:
+    def __del__(self, a=a):
+        self.b = a[:10] * 2
+late = Late()
+late.me = late
+""", ranks=2, bare=True)
+    assert done.stdout == "the job has ended: the arrays that its ranks shared are gone\n"
+    assert "internal error" not in done.stderr
+
+
 def test_threads_may_all_record(start):
     done = start(USE + """
 import threading
