@@ -1,6 +1,9 @@
 #include "runtime/session.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <utility>
 
 #include "runtime/base/env.h"
@@ -219,6 +222,8 @@ void report(State& s, uint64_t serial) {
 
 int run_worker() {
   State& s = state();
+  // Told to end, a worker leaves that to the leader, which may have something to say; but not for long.
+  std::signal(SIGTERM, [](int) { alarm(3); });
   try {
     std::vector<char> batch;
     uint64_t records = 0;

@@ -18,6 +18,7 @@ def start():
     _role = _core.start(os.path.dirname(os.path.abspath(__file__)) + os.sep)
     if not _role["leader"] and _settings.mode == "leader":
         _work()
+    _hear_ctrl_c()
     sys.excepthook = _Hook(sys.excepthook)
     sys.exit = _exit
     atexit.register(_end)
@@ -32,6 +33,21 @@ def _work():
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
+
+
+def _hear_ctrl_c():
+    """Open MPI's mpirun answers Ctrl-C by SIGTERM to its ranks (SIGKILL a second later): here it is Ctrl-C again."""
+    import signal
+
+    ours = _role["size"] > 1 and _settings.mode == "leader" and "OMPI_COMM_WORLD_RANK" in os.environ
+    if not ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        return
+
+    def interrupt(number, frame):
+        signal.signal(number, signal.SIG_DFL)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
 
 
 class _Hook:

@@ -263,6 +263,23 @@ def test_a_signal_ends_all(tmp_path, ranks, which):
     assert wait_until_gone(family) == []
 
 
+COMPUTING = USE + "print('ready', flush=True)\nwhile True:\n    a[1:] += a[:-1]\n    a *= 0.5\n"
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("text", [WAITING, COMPUTING], ids=["waiting", "computing"])
+def test_ctrl_c_is_told_once(tmp_path, ranks, text):
+    """To the process group, as a terminal sends it."""
+    job = start_job(tmp_path, text, ranks)
+    assert job.stdout.readline() == "ready\n"
+    family = descendants(job.pid)
+    os.killpg(job.pid, signal.SIGINT)
+    error = job.communicate(timeout=30)[1]
+    assert job.returncode == -signal.SIGINT if ranks == 1 else job.returncode != 0
+    assert error.count("\nKeyboardInterrupt\n") == 1 and error.count("Traceback") == 1 and "failed" not in error
+    assert wait_until_gone(family) == []
+
+
 def test_ctrl_c_can_be_caught_and_the_session_goes_on(run_program):
     done = run_program(USE + """
 import os, signal, threading, time
