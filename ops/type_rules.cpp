@@ -58,21 +58,28 @@ std::string class_name(const Input& input) {
   return str("<class 'numpy.dtypes.", names[static_cast<int>(strong_type(input))], "DType'>");
 }
 
+// NumPy's name of the function that a row belongs to: its functions with two results are two rows here.
+std::string_view function_name(std::string_view row) {
+  for (std::string_view name : {"divmod", "modf", "frexp"})
+    if (row.starts_with(name) && row.substr(name.size()).starts_with('_')) return name;
+  return row;
+}
+
 [[noreturn]] void throw_no_loop(std::string_view op, std::span<const Input> inputs) {
   std::string types;
   for (const Input& input : inputs) types += (types.empty() ? "" : ", ") + class_name(input);
   if (inputs.size() > 1) types = "(" + types + ")";
   throw Error(ErrorKind::kUFuncType,
-              str("ufunc '", op, "' did not contain a loop with signature matching types ", types, " -> None"));
+              str("ufunc '", function_name(op), "' did not contain a loop with signature matching types ", types, " -> None"));
 }
 
 [[noreturn]] void throw_unsupported(std::string_view op) {
-  throw Error(ErrorKind::kType, str("ufunc '", op, "' not supported for the input types, and the inputs could not be safely "
+  throw Error(ErrorKind::kType, str("ufunc '", function_name(op), "' not supported for the input types, and the inputs could not be safely "
                                     "coerced to any supported types according to the casting rule ''safe''"));
 }
 
 [[noreturn]] void throw_no_signature(std::string_view op) {
-  throw Error(ErrorKind::kType, str("No loop matching the specified signature and casting was found for ufunc ", op));
+  throw Error(ErrorKind::kType, str("No loop matching the specified signature and casting was found for ufunc ", function_name(op)));
 }
 
 [[noreturn]] void throw_bools(Opcode op, std::span<const Input> inputs) {
@@ -214,7 +221,7 @@ void check_casting(const Loop& loop, std::span<const Input> inputs, Casting cast
     const DType from = is_weak(inputs[k]) ? with_weak(to, inputs[k].kind) : strong_type(inputs[k]);
     if (can_cast(from, to, casting)) continue;
     const std::string which = inputs.size() > 1 ? str(" ", k) : "";
-    throw Error(ErrorKind::kUFuncType, str("Cannot cast ufunc '", r.info.name, "' input", which, " from ", type_text(from),
+    throw Error(ErrorKind::kUFuncType, str("Cannot cast ufunc '", function_name(r.info.name), "' input", which, " from ", type_text(from),
                                            " to ", type_text(to), " with casting rule '", casting_name(casting), "'"));
   }
 }

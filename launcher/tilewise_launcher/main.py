@@ -22,7 +22,7 @@ def main(argv=None):
     if chosen.dry_run:
         print(shlex.join([f"{name}={value}" for name, value in sorted(added.items())] + words))
         return 0
-    if program[0] not in ("-m", "--") and not os.path.exists(program[0]):
+    if program[0] not in (*options.STARTS, "--") and not os.path.exists(program[0]):
         print(f"tilewise: there is no file {program[0]}", file=sys.stderr)
         return 2
     sys.stdout.flush()

@@ -9,8 +9,12 @@ Runs a Python program that uses tilewise: in this process alone, or on many rank
   tilewise --ranks 4 prog.py args    four ranks on this machine
   tilewise --nodes 4 --gpus 8 prog.py
   tilewise -m module args            a module instead of a file
+  tilewise -c code args, tilewise -  code given here, or on standard input
   tilewise info                      what was found and built
 """
+
+
+STARTS = ("-m", "-c", "-")  # a module, code, standard input: as for python
 
 
 def positive(text):
@@ -22,7 +26,7 @@ def positive(text):
 
 def parser():
     p = argparse.ArgumentParser(
-        prog="tilewise", usage="tilewise [options] [--] prog.py [args] | [options] -m module [args] | info",
+        prog="tilewise", usage="tilewise [options] [--] prog.py [args] | [options] {-m module | -c code | -} [args] | info",
         description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     p.add_argument("--nodes", type=positive, metavar="N", help="machines to use (default: those of --hosts, else one)")
     p.add_argument("--ranks", type=positive, metavar="N", help="processes in all (default: one a machine)")
@@ -37,13 +41,13 @@ def parser():
 
 
 def split(argv):
-    """Our own arguments, and the program's: the program starts at `--`, at -m, or at the first that is no option."""
+    """Our own arguments, and the program's: it starts at `--`, -m, -c or -, or at the first that is no option."""
     takes_value = {name for action in parser()._actions if action.nargs is None for name in action.option_strings}
     at = 0
     while at < len(argv):
         if argv[at] == "--":
             return argv[:at], argv[at:]
-        if argv[at] == "-m" or not argv[at].startswith("-"):
+        if argv[at] in STARTS or not argv[at].startswith("-"):
             break
         at += 2 if argv[at] in takes_value else 1
     return argv[:at], argv[at:]
@@ -60,6 +64,6 @@ def parse(argv):
         p.error("--hosts and --hostfile exclude each other")
     if options.ranks and options.nodes and options.ranks % options.nodes:
         p.error(f"--ranks {options.ranks} cannot be spread evenly over --nodes {options.nodes}")
-    if not program or program in (["-m"], ["--"]):
+    if not program or program in (["-m"], ["-c"], ["--"]):
         p.error("no program given")
     return options, program

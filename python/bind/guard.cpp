@@ -2,6 +2,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstring>
 #include <new>
 #include <string>
 #include <unordered_map>
@@ -53,7 +54,10 @@ void set_python_error() noexcept {
   } catch (pybind11::error_already_set& error) {
     error.restore();
   } catch (const Error& error) {
-    PyErr_SetString(exception_of(error.kind()), error.what());
+    // What came from the environment need not be UTF-8.
+    PyObject* text = PyUnicode_DecodeUTF8(error.what(), static_cast<Py_ssize_t>(std::strlen(error.what())), "backslashreplace");
+    if (text) PyErr_SetObject(exception_of(error.kind()), text);
+    Py_XDECREF(text);
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& error) {

@@ -12,6 +12,7 @@ namespace tilewise::bind {
 namespace {
 
 Operator add{"add"}, subtract{"subtract"}, multiply{"multiply"}, divide{"divide"}, floor_divide{"floor_divide"};
+Operator divmod_quotient{"divmod_quotient"}, divmod_remainder{"divmod_remainder"}, divmod_{"divmod"};
 Operator remainder_{"remainder"}, power{"power"}, square{"square"}, sqrt_{"sqrt"}, reciprocal{"reciprocal"};
 Operator left_shift{"left_shift"}, right_shift{"right_shift"}, and_{"bitwise_and"}, or_{"bitwise_or"}, xor_{"bitwise_xor"};
 Operator negative{"negative"}, positive{"positive"}, absolute{"absolute"}, invert{"invert"};
@@ -79,13 +80,22 @@ PyObject* power_slot(PyObject* a, PyObject* b, PyObject* modulus) { return power
 PyObject* in_place_power_slot(PyObject* a, PyObject* b, PyObject* modulus) { return power_of(a, b, modulus, true); }
 
 PyObject* divmod_slot(PyObject* a, PyObject* b) {
-  Ref quotient = Ref::steal(binary(floor_divide, a, b));
-  if (!quotient || quotient.get() == Py_NotImplemented) return quotient.release();
-  Ref rest = Ref::steal(binary(remainder_, a, b));
-  return rest ? PyTuple_Pack(2, quotient.get(), rest.get()) : nullptr;
+  return guarded([&]() -> PyObject* {
+    Operand x, y;
+    if (convert_operand(a, x) != Convert::kOk || convert_operand(b, y) != Convert::kOk || x.subclass || y.subclass) {
+      return slow_binary(divmod_, a, b, false);
+    }
+    Ref quotient = Ref::checked(binary(divmod_quotient, a, b));
+    Ref rest = Ref::checked(binary(divmod_remainder, a, b));
+    return PyTuple_Pack(2, quotient.get(), rest.get());
+  });
 }
 
 PyObject* matmul_slot(PyObject* a, PyObject* b) {
+  const auto number = [](PyObject* x) { return is_exact_scalar(x) || is_numpy_scalar(x) || PyNumber_Check(x); };
+  if (!is_array(a) && !is_array(b) && !is_numpy_array(a) && !is_numpy_array(b) && number(a) && number(b)) {
+    Py_RETURN_NOTIMPLEMENTED;  // numbers alone have no product of this kind
+  }
   return guarded([&]() -> PyObject* {
     Operand x, y;
     if (convert_operand(a, x) != Convert::kOk || convert_operand(b, y) != Convert::kOk || !x.input.array || !y.input.array ||
@@ -172,7 +182,7 @@ void* slot(F* function) {
 }  // namespace
 
 void init_operators() {
-  for (Operator* op : {&add, &subtract, &multiply, &divide, &floor_divide, &remainder_, &power, &square, &sqrt_, &reciprocal,
+  for (Operator* op : {&add, &subtract, &multiply, &divide, &floor_divide, &divmod_quotient, &divmod_remainder, &remainder_, &power, &square, &sqrt_, &reciprocal,
                        &left_shift, &right_shift, &and_, &or_, &xor_, &negative, &positive, &absolute, &invert}) {
     op->op = ops::find_op(op->ufunc);
   }

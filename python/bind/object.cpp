@@ -61,9 +61,9 @@ PyObject* array_new(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   });
 }
 
-PyObject* scalar_new(PyTypeObject*, PyObject*, PyObject*) {
-  PyErr_SetString(PyExc_TypeError, "scalars come from operations; use float64(x) and the like to make one");
-  return nullptr;
+// type(s)(2.5): one type stands for scalars of every dtype, so that the value decides which of NumPy's it is.
+PyObject* scalar_new(PyTypeObject*, PyObject* args, PyObject* keywords) {
+  return guarded([&] { return Ref::checked(PyObject_Call(slow_function("new_scalar"), args, keywords)).release(); });
 }
 
 Py_ssize_t array_length(PyObject* self) {

@@ -57,7 +57,8 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted(set(_numpy.__all__) | set(globals()) | {"native"})
+    own = {name for name in globals() if not name.startswith("_") or name.startswith("__")}
+    return sorted(set(_numpy.__all__) | own | {"native"})
 
 
 __all__ = sorted({*_numpy.__all__, "synchronize", "report", "native", "FallbackWarning"})

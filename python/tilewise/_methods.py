@@ -23,7 +23,8 @@ def _result(name, self, *args, **kwargs):
 @set_method
 def fill(self, value):
     """Writes one value to all elements."""
-    self[...] = value
+    if not isinstance(self, scalar):  # as NumPy's, which never change
+        self[...] = value
 
 
 @set_method

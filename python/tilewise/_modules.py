@@ -12,7 +12,7 @@ import types
 import numpy
 
 from tilewise import _namespace
-from tilewise._fallback import Proxy, fallback
+from tilewise._fallback import Gathered, Proxy, fallback
 
 # Native functions of submodules by dotted name.
 OWN = {}
@@ -62,14 +62,15 @@ def _special(path, value):
         def default_rng(seed=None):
             if isinstance(seed, Proxy):
                 return seed
-            return Proxy("random.Generator", numpy.random.default_rng(seed))
+            return Proxy("random.Generator", numpy.random.default_rng(Gathered().take(seed)))
 
         default_rng.__doc__ = value.__doc__
         return default_rng
     if path in ("random.Generator", "random.RandomState"):
 
         def make(*args, **kwargs):
-            return Proxy(path, value(*args, **kwargs))
+            gathered = Gathered()
+            return Proxy(path, value(*gathered.take(args), **gathered.take(kwargs)))
 
         return make
     if path.startswith(("testing.", "polynomial.set_default")) and callable(value) and not isinstance(value, type):

@@ -6,7 +6,10 @@ import sys
 import threading
 
 from tilewise import _core, _settings
+from tilewise._errors import SettingError
 
+_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_RUNNERS = ("<frozen runpy>", _FOLDER + "__main__.py")  # whose frames lie below the program's
 _status = 0
 _exiting = False  # whether the interpreter ends with _status by itself
 _role = {"rank": 0, "size": 1, "leader": True}
@@ -15,7 +18,12 @@ _role = {"rank": 0, "size": 1, "leader": True}
 def start():
     """Joins the job. A worker lives its whole life in here and does not return, except in spmd mode."""
     global _role
-    _role = _core.start(os.path.dirname(os.path.abspath(__file__)) + os.sep)
+    try:
+        _role = _core.start(_FOLDER)
+    except ValueError as error:
+        if _is_launched():
+            sys.exit(f"tilewise: {error}")
+        raise SettingError(str(error)) from None
     if not _role["leader"] and _settings.mode == "leader":
         _work()
     _hear_ctrl_c()
@@ -23,6 +31,12 @@ def start():
     sys.exit = _exit
     atexit.register(_end)
     os.register_at_fork(after_in_child=_after_fork)
+
+
+def _is_launched():
+    """Whether `python -m tilewise` imports the package: nobody needs the frames of what goes wrong."""
+    words = sys.orig_argv
+    return sys.argv[:1] == ["-m"] and "-m" in words and words[words.index("-m") + 1 :][:1] == ["tilewise"]
 
 
 def _work():
@@ -58,6 +72,9 @@ class _Hook:
 
     def __call__(self, kind, error, trace):
         _set_status(130 if issubclass(kind, KeyboardInterrupt) else 1, True)
+        while trace is not None and trace.tb_frame.f_code.co_filename in _RUNNERS:
+            trace = trace.tb_next
+        error.__traceback__ = trace
         self.former(kind, error, trace)
 
 

@@ -17,6 +17,7 @@ _OPERATORS = {
     "divide": "truediv",
     "floor_divide": "floordiv",
     "remainder": "mod",
+    "divmod": divmod,
     "power": "pow",
     "left_shift": "lshift",
     "right_shift": "rshift",
@@ -55,7 +56,7 @@ def _gives_up(x):
 
 def _host_operator(name, a, b, in_place):
     spelled = _OPERATORS[name]
-    function = getattr(operator, ("i" + spelled.rstrip("_")) if in_place else spelled)
+    function = spelled if callable(spelled) else getattr(operator, ("i" + spelled.rstrip("_")) if in_place else spelled)
     if in_place and a._host() is None:
 
         def function(x, y, compute=function):
@@ -73,7 +74,8 @@ def _big_integer(name, a, b, in_place):
         number = float(big)
         return binary(name, number if array is b else a, number if array is a else b, in_place)
     sample = numpy.zeros((), array.dtype)[()]
-    function = getattr(operator, _OPERATORS[name])
+    function = _OPERATORS[name]
+    function = function if callable(function) else getattr(operator, function)
     result = function(sample, big) if array is a else function(big, sample)  # raises OverflowError unless a comparison
     if name in _COMPARISONS:
         from tilewise import full
@@ -412,6 +414,14 @@ def new_array(shape, dtype=float, buffer=None, offset=0, strides=None, order=Non
     from tilewise import empty
 
     return empty(shape, dtype, order or "C")
+
+
+def new_scalar(value=0.0, /):
+    """scalar(...): NumPy's scalar of the value."""
+    value = value._value() if isinstance(value, scalar) else value
+    if numpy.ndim(value):
+        raise TypeError(f"a scalar is made of one value, not of {type(value).__name__}")
+    return numpy.asarray(value)[()]
 
 
 def fp_warnings(found):

@@ -26,6 +26,14 @@ def test_bench_times_and_describes(tmp_path):
     assert result["median"] == sorted(result["seconds"])[1]
 
 
+def test_goals_are_for_their_size_alone(tmp_path):
+    done = subprocess.run([sys.executable, BENCH, "--size", "tiny", "--reps", "1", "--modules", "numpy,tilewise",
+                           "--only", "jacobi,small_loop_1000", "--json", tmp_path / "out.json"], capture_output=True,
+                          text=True, timeout=120, env=os.environ | {"VIRTUAL_ENV": sys.prefix})
+    assert done.returncode == 0, done.stderr
+    assert "below" not in done.stdout
+
+
 def test_a_module_that_fails_does_not_stop_the_others(tmp_path):
     out = tmp_path / "out.json"
     # The math module has neither arrays nor zeros.

@@ -115,3 +115,57 @@ def test_more_than_64_axes():
         raises_the_same(lambda xp, index=index: xp.ones((1,) * 64)[index])
     raises_the_same(lambda xp: xp.expand_dims(xp.ones((1,) * 64), 0))
     both(lambda xp: xp.ones((1,) * 63)[None])
+
+
+PAIRS = {
+    "text": lambda xp, f: f(xp.ones(2), "a"),
+    "complex": lambda xp, f: f(xp.ones(2), 1j),
+    "none": lambda xp, f: f(xp.ones(2), None),
+    "shapes": lambda xp, f: f(xp.ones(2), xp.ones(3)),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_names_of_functions_with_two_results(name):
+    raises_the_same(lambda xp: PAIRS[name](xp, divmod))
+    raises_the_same(lambda xp: PAIRS[name](xp, xp.divmod))
+
+
+def test_two_results():
+    for function in ("modf", "frexp"):
+        raises_the_same(lambda xp, function=function: getattr(xp, function)(xp.ones(2, complex)))
+    raises_the_same(lambda xp: xp.divmod(xp.ones(2), 1, dtype="c8"))
+    for other in (2, 2.5, [1, 2, 3], numpy.int8(3), True):
+        both(lambda xp, other=other: divmod(xp.asarray([7, -7, 5]), other))
+        both(lambda xp, other=other: divmod(other, xp.asarray([7, -7, 5])))
+    both(lambda xp: divmod(xp.asarray([7, -7])[0], xp.asarray([2, 3])[1]))
+
+
+def test_products_of_what_has_no_axes():
+    for left, right in ((0, 1), (1, 0), (0, 0)):
+        raises_the_same(lambda xp, m=left, n=right: xp.ones((2,) * m) @ xp.ones((2,) * n))
+    for make in (lambda s: s @ s, lambda s: s @ 2, lambda s: 2 @ s):
+        for xp in (numpy, tilewise):
+            with pytest.raises(TypeError, match="unsupported operand"):
+                make(xp.ones(2)[0])
+
+
+def test_scalars_made_by_their_type():
+    s = tilewise.ones(2)[0]
+    for value in (2.5, 7, True, 1j, numpy.float32(1.5), s):
+        made = type(s)(value)
+        assert isinstance(made, numpy.generic) and made == value
+    with pytest.raises(TypeError):
+        type(s)([1, 2])
+    assert s.fill(3) is None and s == 1
+
+
+def test_seeds():
+    for seed in (lambda xp: xp.arange(9)[5], lambda xp: xp.arange(9), lambda xp: [xp.arange(9)[5], 3]):
+        both(lambda xp, seed=seed: xp.random.default_rng(seed(xp)).random(3))
+    both(lambda xp: xp.random.RandomState(xp.arange(9)[5]).rand(3))
+
+
+def test_what_the_package_shows():
+    assert [name for name in dir(tilewise) if name.startswith("_") and not name.startswith("__")] == []
+    assert {"native", "array", "synchronize", "linalg"} <= set(dir(tilewise))

@@ -161,3 +161,56 @@ def test_a_job_started_by_a_program_is_a_job_of_its_own():
     done = run("--cpus=2", "-m", "timeit", "-n1", "-r1", "-simport os", "print(os.environ.get('TILEWISE_ALONE'))",
                TILEWISE_ALONE="1")
     assert done.stdout.startswith("None\n"), done.stderr
+
+
+SHOW = """
+import sys, os
+def deep():
+    print(sys.argv, repr(__name__), globals().get("__file__"), sys.path[0], sorted(vars())[:1], flush=True)
+    raise KeyError("gone")
+deep()
+"""
+
+
+@pytest.mark.parametrize("start", [["-m", "tilewise"], ["-m", "tilewise_launcher.main"]])
+@pytest.mark.parametrize("way", ["file", "./file", "-c", "-", "-m"])
+def test_a_program_sees_what_python_shows(tmp_path, start, way):
+    """The same words, names, places and traceback as under `python` itself."""
+    (tmp_path / "prog.py").write_text(SHOW)
+    words = {"file": ["prog.py"], "./file": ["./prog.py"], "-c": ["-c", SHOW], "-": ["-"], "-m": ["-m", "prog"]}[way]
+    env = {k: v for k, v in os.environ.items() if not k.startswith("TILEWISE_")}
+    got, want = (
+        subprocess.run([sys.executable, *before, *words, "-x", "y"], input=SHOW, capture_output=True, text=True,
+                       env=env, cwd=tmp_path, timeout=60)
+        for before in (start, []))
+    assert want.returncode == got.returncode == 1
+    if way == "-m":
+        assert got.stdout.split("'-x'")[1] == want.stdout.split("'-x'")[1]
+        assert "tilewise" not in got.stderr and "runpy" not in got.stderr
+    else:
+        assert (got.stdout, got.stderr) == (want.stdout, want.stderr)
+
+
+def test_a_program_that_does_not_parse_shows_itself_only(run_program):
+    done = run_program("x = (\n", check=False)
+    assert done.returncode == 1 and "SyntaxError" in done.stderr
+    assert "runpy" not in done.stderr and "__main__" not in done.stderr
+
+
+WRONG = [("TILEWISE_MIN_TILE", "many"), ("TILEWISE_MIN_TILE", "\udcff"), ("TILEWISE_MODE", "x"),
+         ("TILEWISE_FALLBACK", "x"), ("TILEWISE_DEVICES", "cpu:0"), ("TILEWISE_HOST_MEMORY", "lots"),
+         ("TILEWISE_SPEED", "fast")]
+
+
+@pytest.mark.parametrize("name, value", WRONG)
+def test_settings_that_mean_nothing(run_program, name, value):
+    """One line under `python -m tilewise`; one class of exception where a program imports the package."""
+    done = run_program("pass", check=False, **{name: value})
+    assert done.returncode == 1 and done.stderr.startswith(f"tilewise: {name}=") and done.stderr.count("\n") == 1
+    caught = run_program("""
+try:
+    import tilewise
+except ValueError as error:
+    print(type(error).__module__, type(error).__name__, error)
+""", bare=True, **{name: value})
+    assert caught.stdout.startswith(f"tilewise._errors SettingError {name}=")
