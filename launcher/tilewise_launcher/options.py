@@ -26,7 +26,8 @@ def positive(text):
 
 def parser():
     p = argparse.ArgumentParser(
-        prog="tilewise", usage="tilewise [options] [--] prog.py [args] | [options] {-m module | -c code | -} [args] | info",
+        prog="tilewise",
+        usage="tilewise [options] [--] prog.py [args] | [options] -m module | -c code | - [args] | info",
         description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     p.add_argument("--nodes", type=positive, metavar="N", help="machines to use (default: those of --hosts, else one)")
     p.add_argument("--ranks", type=positive, metavar="N", help="processes in all (default: one a machine)")
