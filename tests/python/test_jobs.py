@@ -276,7 +276,8 @@ def test_ctrl_c_is_told_once(tmp_path, ranks, text):
     os.killpg(job.pid, signal.SIGINT)
     error = job.communicate(timeout=30)[1]
     assert job.returncode == -signal.SIGINT if ranks == 1 else job.returncode != 0
-    assert error.count("\nKeyboardInterrupt\n") == 1 and error.count("Traceback") == 1 and "failed" not in error
+    # mpirun itself may complain of descriptors that are gone: only what we say counts.
+    assert error.count("\nKeyboardInterrupt\n") == 1 and error.count("Traceback") == 1 and "tilewise: " not in error
     assert wait_until_gone(family) == []
 
 
