@@ -6,6 +6,7 @@ would see under `python`: sys.argv as typed, sys.path[0], and its own absolute _
 """
 
 import io
+import linecache
 import os
 import runpy
 import sys
@@ -48,6 +49,8 @@ def main(argv):
     elif first == "-c" and rest:
         sys.argv = ["-c", *rest[1:]]
         sys.path[0] = ""
+        if sys.version_info >= (3, 13):  # from then on Python shows the lines of such a program
+            linecache.cache["<string>"] = (len(rest[0]), None, rest[0].splitlines(keepends=True), "<string>")
         run_code(rest[0], "<string>")
     elif first == "-":
         sys.argv = argv
