@@ -112,7 +112,8 @@ print('fine')
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_conditions_of_every_rank_are_told(run_program, ranks, mode):
     done = run_program(CONDITIONS, ranks=ranks, TILEWISE_MIN_TILE=1, TILEWISE_MODE=mode)
-    assert done.stdout == "fine\n" * (ranks if mode == "spmd" else 1) and done.stderr == ""
+    # mpirun may put one rank's line end behind another's word.
+    assert done.stdout.replace("\n", "") == "fine" * (ranks if mode == "spmd" else 1) and done.stderr == ""
 
 
 def test_no_rank_runs_far_ahead(run_program):

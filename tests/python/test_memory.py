@@ -232,7 +232,7 @@ del kept[2:]
 more = kept[1] + 1
 os.write(1, f"{float(more.sum()) / (1 << 17)}\\n".encode())  # in one piece
 """, ranks=2, bare=True, TILEWISE_HOST_MEMORY="48MiB", TILEWISE_MODE="spmd")
-    assert done.stdout == "8.0\n" * 2
+    assert done.stdout.replace("\n", "") == "8.0" * 2  # mpirun may put one rank's line end behind another's word
 
 
 @pytest.mark.parametrize("rank", [0, 1])
