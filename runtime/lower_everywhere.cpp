@@ -5,6 +5,7 @@
 #include "runtime/join_everywhere.h"
 #include "runtime/lower_group.h"
 #include "runtime/reduce_chain.h"
+#include "runtime/serial.h"
 
 namespace tilewise {
 
@@ -13,14 +14,6 @@ using partition::Interval;
 using partition::View;
 
 namespace {
-
-class Alone final : public Parallel {
- public:
-  int width() const override { return 1; }
-  void run(int64_t count, const std::function<void(int64_t)>& body) override {
-    for (int64_t i = 0; i < count; ++i) body(i);
-  }
-};
 
 // One reduction in the two buffers of the exchange.
 struct Lane {
@@ -83,12 +76,11 @@ void GroupLowering::write_everywhere(const std::vector<ReduceEnd>& ends) {
   std::vector<Event> ready{free};
   for (size_t i = 0; i < ends.size(); ++i) {
     const int64_t row = lanes[i].node_bytes();
-    int64_t at = lanes[i].states;
     for (Instance& instance : l_.stores.get(ends[i].nodes).instances) {
       const auto d = std::find(job.local.begin(), job.local.end(), instance.device) - job.local.begin();
       if (rows[d] == 0) continue;
       const Event after[] = {instance.written, free};
-      at = lanes[i].states + std::accumulate(rows.begin(), rows.begin() + d, int64_t{0}) * row;
+      const int64_t at = lanes[i].states + std::accumulate(rows.begin(), rows.begin() + d, int64_t{0}) * row;
       ready.push_back(instance.device->copy(gathered, instance.buffer, {{{rows[d]}, {row}, {row}, at, 0, row}}, after));
       instance.readers.push_back(ready.back());
     }
@@ -108,7 +100,7 @@ void GroupLowering::write_everywhere(const std::vector<ReduceEnd>& ends) {
           all.push_back({lane.array(), std::vector<char>(from, from + nodes * lane.node_bytes())});
         }
         run_everywhere(*plan, *transport, tag, all);
-        Alone alone;
+        SerialParallel alone;
         for (size_t i = 0; i < lanes.size(); ++i)
           finish_chain(lanes[i].chain, lanes[i].left, {std::move(all[i].states), lanes[i].extents},
                        static_cast<char*>(values.data) + lanes[i].values, alone);

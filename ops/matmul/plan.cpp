@@ -6,6 +6,7 @@
 #include "partition/tiling.h"
 #include "runtime/base/convert.h"
 #include "runtime/base/error.h"
+#include "runtime/serial.h"
 
 namespace tilewise::ops {
 
@@ -21,15 +22,6 @@ constexpr int64_t kSmallResult = 64 * 1024;  // elements of a result that may be
 constexpr int64_t kSections = 64;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// One core, the caller's.
-class Alone : public Parallel {
- public:
-  int width() const override { return 1; }
-  void run(int64_t count, const std::function<void(int64_t)>& body) override {
-    for (int64_t i = 0; i < count; ++i) body(i);
-  }
-};
 
 MatrixIn matrix_in(const Bound& bound, int64_t offset) {
   const int rank = bound.strides.size();
@@ -64,7 +56,7 @@ void multiply(DType from, DType to, const Bound& a, const Bound& b, const Bound&
   if (stack > 1 && (stack >= 2 * parallel.width() || rows * columns * depth < 1'000'000)) {
     const int64_t pieces = std::min<int64_t>(stack, 8 * parallel.width());
     parallel.run(pieces, [&](int64_t p) {
-      Alone alone;
+      SerialParallel alone;
       for (int64_t i = stack * p / pieces; i < stack * (p + 1) / pieces; ++i) one(i, alone);
     });
   } else {
@@ -198,7 +190,7 @@ void multiply_sections(DType from, DType type, int64_t section, const Bound& a, 
   const int rank = a.shape.size();
   const int64_t depth = a.shape[rank - 1], rows = out.shape[1], columns = out.shape[2];
   parallel.run(out.shape[0], [&](int64_t s) {
-    Alone alone;
+    SerialParallel alone;
     const int64_t lo = s * section;
     gemm(from, type, rows, columns, std::min(section, depth - lo), matrix_in(a, lo * a.strides[rank - 1]),
          matrix_in(b, lo * b.strides[rank - 2]), matrix_out(out, s * out.strides[0]), false, alone);

@@ -8,17 +8,9 @@
 
 #include "runtime/cpu/memory.h"
 #include "runtime/cpu/queue.h"
+#include "runtime/serial.h"
 
 namespace tilewise::cpu {
-
-// One core: the caller's.
-class SerialParallel final : public Parallel {
- public:
-  int width() const override { return 1; }
-  void run(int64_t count, const std::function<void(int64_t)>& body) override {
-    for (int64_t i = 0; i < count; ++i) body(i);
-  }
-};
 
 class CpuDevice final : public Device {
  public:

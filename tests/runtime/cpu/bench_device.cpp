@@ -49,7 +49,7 @@ void bench_inline(Device& device) {
   launch.extents = {1};
   launch.origin = {0};
   launch.operands = &operand;
-  cpu::SerialParallel serial;
+  SerialParallel serial;
   double direct = median(301, 2000, [&] { interpreter().run(launch, serial); });
   double inlined = median(301, 2000, [&] { device.run(launch, nullptr, {}); });
   row("interpreter called directly", direct * 1e9, "ns");
@@ -106,7 +106,7 @@ void bench_loops(Device& device) {
 }
 
 void bench_copies(Device& device) {
-  cpu::SerialParallel serial;
+  SerialParallel serial;
   constexpr int64_t kBytes = 256 << 20;
   BufferView from = device.allocate(kBytes), to = device.allocate(kBytes);
   std::memset(from.data, 1, kBytes);
