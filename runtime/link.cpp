@@ -132,7 +132,7 @@ class JobLink : public Link {
  private:
   // One rank prints who died, before it leaves: the control thread may be later than the thread that ends the process.
   void tell(const comm::RankFailure& failure) {
-    if (rank_ != (failure.rank == 0 ? 1 : 0)) return;
+    if (told_to_end.load() || rank_ != (failure.rank == 0 ? 1 : 0)) return;
     std::call_once(told_, [&] {
       std::fprintf(stderr, "tilewise: %s\n", failure.text().c_str());
       // mpirun may end the job, and its reading of our output, as soon as a rank leaves with an error.

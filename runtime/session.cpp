@@ -223,7 +223,10 @@ void report(State& s, uint64_t serial) {
 int run_worker() {
   State& s = state();
   // Told to end, a worker leaves that to the leader, which may have something to say; but not for long.
-  std::signal(SIGTERM, [](int) { alarm(3); });
+  std::signal(SIGTERM, [](int) {
+    told_to_end.store(true);
+    alarm(3);
+  });
   try {
     std::vector<char> batch;
     uint64_t records = 0;

@@ -43,6 +43,10 @@ class Link {
   virtual int finish(int status) = 0;                          // leader and workers; the job's status
 };
 
+// Set by a signal handler when the whole job was told to end (Ctrl-C): whoever dies from then on dies of that, and is
+// not worth a word.
+inline std::atomic<bool> told_to_end{false};
+
 struct State {
   Role role;
   std::mutex lock;

@@ -282,6 +282,18 @@ def test_ctrl_c_is_told_once(tmp_path, ranks, text):
     assert wait_until_gone(family) == []
 
 
+def test_a_job_that_was_told_to_end_does_not_call_that_a_failure(tmp_path):
+    """mpirun sends SIGTERM to all ranks, and SIGKILL a second later to the slow."""
+    job = start_job(tmp_path, WAITING.replace("'ready'", "'ready', __import__('os').getpid()"), 2)
+    leader = int(job.stdout.readline().split()[1])
+    family = descendants(job.pid)
+    worker = next(pid for pid in ranks_of(job) if pid != leader)
+    os.kill(worker, signal.SIGTERM)
+    os.kill(leader, signal.SIGKILL)
+    assert "tilewise: " not in job.communicate(timeout=30)[1]
+    assert wait_until_gone(family) == []
+
+
 def test_ctrl_c_can_be_caught_and_the_session_goes_on(run_program):
     done = run_program(USE + """
 import os, signal, threading, time
