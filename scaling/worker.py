@@ -38,6 +38,17 @@ def processor_seconds():
     return used.ru_utime + used.ru_stime
 
 
+def be_quiet(limit_s=1.0):
+    """Returns when this process no longer computes: OpenBLAS's threads spin for some 30 ms after a product, which would
+    slow down whoever has the next turn."""
+    end = time.perf_counter() + limit_s
+    while time.perf_counter() < end:
+        used = processor_seconds()
+        time.sleep(0.01)
+        if processor_seconds() - used < 0.001:
+            return
+
+
 class Session:
     """The program that was set up last, and its input."""
 
@@ -79,6 +90,7 @@ def main():
             answer = session.run() if request.pop("do") == "run" else session.setup(**request) or {}
         except Exception as e:
             answer = {"error": f"{type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}"[:150]}
+        be_quiet()
         print(json.dumps(answer), file=answers, flush=True)
 
 
