@@ -8,15 +8,12 @@
 #include "ops/simd/targets.h"
 #include <hwy/foreach_target.h>
 
-#include "ops/simd/loops-inl.h"
+#include "ops/simd/arith-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tilewise::ops::simd::HWY_NAMESPACE {
 namespace {
 
-TW_OP2(AddOp, hn::Add(a, b))
-TW_OP2(SubtractOp, hn::Sub(a, b))
-TW_OP2(MultiplyOp, hn::Mul(a, b))
 TW_OP2(DivideOp, hn::Div(a, b))
 TW_OP1(NegativeOp, hn::Neg(a))
 TW_OP1(PositiveOp, a)
@@ -59,24 +56,11 @@ struct Rad2degOp {
   }
 };
 
-// The operation in double precision, rounded once more: products are exact there, and quotients nowhere near halfway
-// between two results, so the bits are the same. x86 takes a hundred cycles for a vector with a subnormal number, but not here.
-template <class Op>
-struct InDouble {
-  template <class D, class V>
-  static HWY_INLINE V apply(D d, V a, V b) {
-    const hn::Half<D> half;
-    const hn::Rebind<double, hn::Half<D>> wide;
-    const auto low = Op::apply(wide, hn::PromoteTo(wide, hn::LowerHalf(half, a)), hn::PromoteTo(wide, hn::LowerHalf(half, b)));
-    const auto high = Op::apply(wide, hn::PromoteTo(wide, hn::UpperHalf(half, a)), hn::PromoteTo(wide, hn::UpperHalf(half, b)));
-    return hn::Combine(d, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
-  }
-};
 template <class T>
 KernelInfo multiply_kernel() {
   KernelInfo info = cheap_binary_kernel<T, MultiplyOp>();
 #if HWY_ARCH_X86
-  if constexpr (sizeof(T) == 4) info.careful = &cheap_binary<T, InDouble<MultiplyOp>>;
+  if constexpr (sizeof(T) == 4) info.careful = &cheap_binary<T, CarefulMultiplyOp>;
 #endif
   return info;
 }

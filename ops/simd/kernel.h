@@ -44,6 +44,10 @@ KernelInfo find_cast(DType from, DType to);
 // absolute and a comparison (less, less_equal, greater, greater_equal) of complex operands in one.
 KernelInfo find_absolute_comparison_kernel(Opcode comparison, DType dtype);
 
+// outer(inner(a, b), c), or outer(c, inner(a, b)) where the inner result is the second operand, for arithmetic of floats;
+// the operands are a, b, c. A square is a product of a with a.
+KernelInfo find_pair_kernel(Opcode outer, Opcode inner, bool second, DType dtype);
+
 // How a reduction's operation runs over a unit's 128 lanes (partition/tree.h). `lanes` holds 128 values.
 struct LaneKernel {
   // Joins `steps` times 128 values to the lanes; `first`: the lanes start as the first 128 of them.

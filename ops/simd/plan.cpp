@@ -11,6 +11,7 @@
 #include "ops/op_table.h"
 #include "ops/opcode.h"
 #include "ops/simd/instruction_set.h"
+#include "ops/simd/plan_pairs.h"
 #include "ops/simd/plan_parts.h"
 #include "runtime/base/error.h"
 #include "runtime/launch.h"
@@ -79,15 +80,6 @@ class Planner {
     }
   }
 
-  static int arity(const Instr& instr) {
-    switch (instr.op) {
-      case kLoad: case kParam: case kIndex: return 0;
-      case kCast: case kStore: case kReduce: return 1;
-      default: return op_info(instr.op).arity;
-    }
-  }
-  static uint16_t input(const Instr& instr, int k) { return k == 0 ? instr.a : k == 1 ? instr.b : instr.c; }
-
   // The phase in which an instruction runs.
   int phase_of(uint16_t i) const {
     const Instr& instr = code_[i];
@@ -95,27 +87,9 @@ class Planner {
     return plan_.values[i].phase;
   }
 
-  // |z| < r and its like are one step where the absolute value has no other use.
-  void find_absolute_comparisons() {
-    std::vector<int> uses(code_.size());
-    for (const Instr& instr : code_)
-      for (int k = 0; k < arity(instr); ++k) ++uses[input(instr, k)];
-    absolute_of_.assign(code_.size(), kNone);
-    inside_comparison_.assign(code_.size(), false);
-    for (uint16_t i = 0; i < code_.size(); ++i) {
-      const Instr& instr = code_[i];
-      if (instr.op < kFirstRow || arity(instr) != 2) continue;
-      const Instr& first = code_[instr.a];
-      if (first.op != op::absolute || !is_complex(first.dtype) || uses[instr.a] != 1 || phase_of(i) != phase_of(instr.a)) continue;
-      if (!find_absolute_comparison_kernel(instr.op, first.dtype).fn) continue;
-      absolute_of_[i] = instr.a;
-      inside_comparison_[instr.a] = true;
-    }
-  }
-
   void make_steps() {
     int phases = 1;
-    find_absolute_comparisons();
+    pairs_ = find_pairs(code_, [this](uint16_t i) { return phase_of(i); });
     for (uint16_t i = 0; i < code_.size(); ++i) phases = std::max(phases, phase_of(i) + 1);
     plan_.phase_begin.push_back(0);
     for (int phase = 0; phase < phases; ++phase) {
@@ -125,13 +99,17 @@ class Planner {
         if (code_[i].op == kStore && phase_of(i) == phase) require(canonical(code_[i].a), loaded);
       for (uint16_t i = 0; i < code_.size(); ++i) {
         if (code_[i].op == kLoad || code_[i].op == kIndex || code_[i].op == kParam || phase_of(i) != phase) continue;
-        if (inside_comparison_[i]) continue;
-        for (int k = 0; k < arity(code_[i]); ++k) require(canonical(input(code_[i], k)), loaded);
-        if (absolute_of_[i] != kNone) require(canonical(code_[absolute_of_[i]].a), loaded);
+        if (pairs_.inside[i]) continue;
+        if (const uint16_t inner = pairs_.of[i].inner; inner != kNone) require_operands(inner, loaded);
+        require_operands(i, loaded);
         add_step(i);
       }
       plan_.phase_begin.push_back(static_cast<int>(plan_.steps.size()));
     }
+  }
+
+  void require_operands(uint16_t i, std::vector<bool>& loaded) {
+    for (int k = 0; k < arity(code_[i]); ++k) require(canonical(input(code_[i], k)), loaded);
   }
 
   // Loads are made again in each phase that uses them.
@@ -163,13 +141,8 @@ class Planner {
       step.kind = StepKind::kReduce;
       step.slot = instr.b;
       add_reduction(instr, static_cast<int>(plan_.steps.size()), step.in[0]);
-    } else if (absolute_of_[i] != kNone) {
-      const Instr& absolute = code_[absolute_of_[i]];
-      step.kernel = find_absolute_comparison_kernel(instr.op, absolute.dtype);
-      step.in[0] = canonical(absolute.a);
-      step.flagged = absolute_of_[i];
-      step.fp = Hardware;
-      plan_.cost += 2;
+    } else if (pairs_.of[i].inner != kNone) {
+      add_pair(pairs_.of[i], step);
     } else if (instr.op == kCast) {
       step.kernel = find_cast(instr.dtype, static_cast<DType>(instr.c));
       step.fp = Hardware;
@@ -187,6 +160,25 @@ class Planner {
       plan_.computes = true;
     }
     plan_.steps.push_back(step);
+  }
+
+  void add_pair(const Pair& pair, Step& step) {
+    const Instr& inner = code_[pair.inner];
+    step.kernel = pair.kernel;
+    step.fp = Hardware;
+    if (pair.comparison) {
+      step.in[0] = canonical(inner.a);
+      step.flagged = pair.inner;
+    } else {
+      const uint16_t other = step.in[pair.second ? 0 : 1];
+      step.arity = 3;
+      step.in[0] = canonical(inner.a);
+      step.in[1] = canonical(inner.op == op::square ? inner.a : inner.b);
+      step.in[2] = other;
+      step.inner = pair.inner;
+      step.second = pair.second;
+    }
+    plan_.cost += 2;
   }
 
   void add_reduction(const Instr& instr, int step, uint16_t value) {
@@ -273,8 +265,7 @@ class Planner {
 
   const std::vector<Instr>& code_;
   std::vector<uint16_t> stands_for_;
-  std::vector<uint16_t> absolute_of_;      // by comparison: the absolute value that it contains
-  std::vector<bool> inside_comparison_;    // by absolute value
+  Pairs pairs_;
   Plan plan_;
 };
 

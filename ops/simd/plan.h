@@ -22,6 +22,8 @@ struct Step {
   uint8_t arity = 0;
   uint16_t value = kNone;          // the instruction's number
   uint16_t flagged = kNone;        // the instruction whose warnings it raises
+  uint16_t inner = kNone;          // a pair (plan_pairs.h): the instruction that is computed in the same pass
+  bool second = false;             // ... and is the second operand
   uint16_t in[3] = {kNone, kNone, kNone};
   uint16_t slot = kNone;           // access, axis or reduction
   DType dtype = DType::kBool;      // of the loop

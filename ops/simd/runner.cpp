@@ -145,7 +145,11 @@ void Runner::find_conflicts() {
     const bool early = homes_[stored] == step.slot && std::any_of(plan_.values.begin(), plan_.values.end(), [&](const Value& v) {
       return lies_there(v) && v.defined > result.defined;
     });
-    if (early)
+    // A pair's operands are wanted once more where it raises a flag (attribute_flags).
+    const bool asked = homes_[stored] == step.slot && launch_.fp_flags && plan_.steps[result.defined].inner != kNone &&
+                       std::any_of(plan_.steps[result.defined].in, plan_.steps[result.defined].in + 3,
+                                   [&](uint16_t in) { return lies_there(plan_.values[in]); });
+    if (early || asked)
       homes_[stored] = moving_ && plan_.register_crosses[result.reg] ? static_cast<uint16_t>(accesses_ + result.reg) : kFixed;
     const bool direct = homes_[stored] == step.slot;
     const int written = direct ? result.defined : static_cast<int>(s);
@@ -451,6 +455,23 @@ void note_reduced_flags(const Launch& launch, const Plan& plan, const PlannedRed
   if (reduction.flagged) note_flags(launch, plan, plan.steps[reduction.step].value, seen);
 }
 
+// Which of a pair's operations raised a flag: they run once more, one by one.
+void Runner::attribute_flags(const Step& step, const Bound& bound, int64_t count) {
+  const Instr& inner = plan_.program.code[step.inner];
+  if (!between_) between_ = arena_.bytes(round_up(g_.block, kMaxQuantum) * plan_.values[step.value].itemsize);
+  Call call = bound.call;
+  call.out = between_;
+  find_kernel(inner.op, inner.dtype).fn(call, count);
+  note_flags(launch_, plan_, step.inner, take_fp_status());
+  const int k = step.second ? 1 : 0;
+  call.in[1 - k] = bound.call.in[2];
+  call.step[1 - k] = bound.call.step[2];
+  call.in[k] = between_;
+  call.step[k] = 1;
+  find_kernel(step.op, step.dtype).fn(call, count);
+  note_flags(launch_, plan_, step.value, take_fp_status());
+}
+
 void Runner::collect_flags(const Step& step, Bound& bound, int64_t count) {
   uint8_t seen = 0;
   if (step.kernel.reports) {
@@ -459,6 +480,7 @@ void Runner::collect_flags(const Step& step, Bound& bound, int64_t count) {
     take_fp_status(launch_.fp_watch);
   } else if (step.fp == Hardware) {
     seen = take_fp_status(launch_.fp_watch);
+    if (seen && step.inner != kNone) return attribute_flags(step, bound, bound.scalar_count ? bound.scalar_count : round_up(count, plan_.quantum));
   } else {
     if (step.fp != Never) seen = explicit_fp_flags(step, bound.call, bound.scalar_count ? 1 : count, launch_.fp_watch);
     take_fp_status(launch_.fp_watch);

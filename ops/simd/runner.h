@@ -84,6 +84,7 @@ class Runner {
   void load_index(const Step& step, const Block& block, int64_t padded);
   void store(const Step& step, const Block& block);
   void move_rows(char* reg, int a, const Block& block, bool out);
+  void attribute_flags(const Step& step, const Bound& bound, int64_t count);
   void collect_flags(const Step& step, Bound& bound, int64_t count);
   const char* value_pointer(uint16_t value) const;
 
@@ -118,6 +119,7 @@ class Runner {
   bool row_scalars_ = false;  // something is one element for a row
   char* splats_ = nullptr;
   char* spread_ = nullptr;  // a scalar repeated, to be stored
+  char* between_ = nullptr;  // what the first of a pair makes, when flags are attributed
 };
 
 }  // namespace tilewise::ops::simd

@@ -213,4 +213,19 @@ bool same_values(DType dtype, const std::vector<char>& a, const std::vector<char
   return same;
 }
 
+std::string difference(const TestLaunch& test, const Outcome& got, const Outcome& want) {
+  size_t k = 0;
+  int64_t where = -1;
+  for (const Access& a : test.program.accesses) {
+    if (!a.write) continue;
+    if (!same_values(a.dtype, got.outputs[k], want.outputs[k], 0, &where))
+      return str("output ", k, " element ", where, "\n", print(test.program));
+    ++k;
+  }
+  for (size_t i = 0; i < got.flags.size(); ++i)
+    if (got.flags[i] != want.flags[i])
+      return str("flags ", int{got.flags[i]}, " instead of ", int{want.flags[i]}, " of ", i, "\n", print(test.program));
+  return "";
+}
+
 }  // namespace tilewise::ops

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "partition/tree.h"
@@ -67,5 +68,8 @@ Outcome run(const TestLaunch& launch, unsigned seed, void (*interpreter)(const L
 
 // Whether two blocks of elements are equal: as bits, NaNs all alike, or within `ulp` units in the last place.
 bool same_values(DType dtype, const std::vector<char>& a, const std::vector<char>& b, double ulp, int64_t* where);
+
+// Where outputs and flags of two runs differ; empty: nowhere.
+std::string difference(const TestLaunch& test, const Outcome& got, const Outcome& want);
 
 }  // namespace tilewise::ops
