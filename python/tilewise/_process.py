@@ -4,6 +4,7 @@ import atexit
 import os
 import sys
 import threading
+import weakref
 
 from tilewise import _core, _settings
 from tilewise._errors import SettingError
@@ -86,14 +87,43 @@ def _set_status(status, exiting=False):
 _python_exit = sys.exit
 
 
+class _SystemExit(SystemExit):
+    """Python tells nobody that it ends by SystemExit. But this exception can be watched (weakref): one that ends the
+    program goes when no frame is left, one that was caught while there are frames, or later."""
+
+
+_SystemExit.__name__, _SystemExit.__qualname__, _SystemExit.__module__ = "SystemExit", "SystemExit", "builtins"
+_leaving = None  # the last exception of sys.exit, and what the status was before
+
+
 def _exit(code=None, /):
     """sys.exit that lets the workers know the status. In another thread than the first it ends that thread only."""
-    if threading.current_thread() is threading.main_thread():
-        _set_status(0 if code is None else code & 0xFF if isinstance(code, int) else 1, True)
-    _python_exit(code)
+    if threading.current_thread() is not threading.main_thread():
+        _python_exit(code)
+    global _leaving
+    error = _SystemExit() if code is None else _SystemExit(*code) if isinstance(code, tuple) else _SystemExit(code)
+    _leaving = weakref.ref(error, _caught), _status, _exiting
+    _set_status(0 if code is None else code & 0xFF if isinstance(code, int) else 1, True)
+    try:
+        raise error
+    finally:
+        del error  # or its traceback would keep it
+
+
+def _caught(reference):
+    global _leaving
+    try:
+        sys._getframe(1)
+    except ValueError:
+        return
+    if _leaving and _leaving[0] is reference:
+        _set_status(*_leaving[1:])
+        _leaving = None
 
 
 def _end():
+    if _leaving and _leaving[0]() is not None:  # caught, and kept
+        _set_status(*_leaving[1:])
     try:
         _core.settle()
     except KeyboardInterrupt:

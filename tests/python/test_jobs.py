@@ -139,6 +139,20 @@ print(len(before), max(a - b for a, b in zip(after, before)) < 6000)
     assert done.stdout == "3 True\n"
 
 
+@pytest.mark.parametrize("text", [
+    "try:\n    sys.exit(3)\nexcept SystemExit as e:\n    assert e.code == 3 and type(e).__name__ == 'SystemExit'",
+    "try:\n    sys.exit('no')\nexcept SystemExit as e:\n    kept = e\n    assert str(e) == 'no'",
+    "def f():\n    try:\n        sys.exit(3)\n    finally:\n        return 1\nf()",
+])
+def test_sys_exit_that_is_caught_is_no_end(start, text):
+    assert start(USE + f"import sys\n{text}\nprint(float(a.sum()))\n").stdout == "4999950000.0\n"
+
+
+def test_exit_status_after_a_caught_sys_exit(start):
+    text = "import sys\ntry:\n    sys.exit(3)\nexcept SystemExit:\n    sys.exit(4)\n"
+    assert start(USE + text, check=False).returncode == 4
+
+
 def test_sys_exit_in_a_thread_ends_the_thread_only(start):
     done = start(USE + """
 import sys, threading
