@@ -33,6 +33,7 @@ ScratchRecord::ScratchRecord() : owned_(thread_record.taken) {
   record_->types.clear();
   record_->params.clear();
   record_->results.clear();
+  record_->bytes.clear();
 }
 
 ScratchRecord::~ScratchRecord() {

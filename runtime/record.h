@@ -117,6 +117,8 @@ void read(const Array& source, void* to);
 
 // TILEWISE_MIN_TILE.
 int64_t min_tile();
+// Devices of the whole job.
+int devices();
 
 }  // namespace session
 

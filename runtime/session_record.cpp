@@ -10,6 +10,7 @@
 namespace tilewise::session {
 
 int64_t min_tile() { return settings().min_tile; }
+int devices() { return state().global->job().devices(); }
 
 StoreRef new_store(const Dims& base_shape, int64_t base_itemsize) {
   auto* store = new Store;

@@ -6,9 +6,11 @@
 
 #include "ops/copy.h"
 #include "ops/create.h"
+#include "ops/gather.h"
 #include "ops/matmul.h"
 #include "ops/op_table.h"
 #include "ops/reduce.h"
+#include "ops/select.h"
 #include "python/bind/dtypes.h"
 #include "python/bind/fp.h"
 #include "python/bind/host.h"
@@ -187,6 +189,30 @@ bool where_into(py::handle dst, py::handle mask, py::handle value) {
   return true;
 }
 
+// ---- Selection
+py::object extract(py::handle values, py::handle mask) {
+  Array result = ops::extract(source_array(values), source_array(mask));
+  return own(new_array(std::move(result), cast_array(values.ptr())->descr, subclass_of(values.ptr())));
+}
+py::object flat_nonzero(py::handle mask) { return own(new_array(ops::flat_nonzero(source_array(mask)))); }
+void assign_chosen(py::handle dst, py::handle mask, py::handle values) {
+  ops::assign_chosen(source_array(dst), source_array(mask), source_array(values));
+  after_operation();
+}
+py::object gather_rows(py::handle source, py::handle positions) {
+  Array result = ops::gather_rows(source_array(source), source_array(positions));
+  return own(new_array(std::move(result), cast_array(source.ptr())->descr, subclass_of(source.ptr())));
+}
+void scatter_rows(py::handle dst, py::handle positions, py::handle values) {
+  ops::scatter_rows(source_array(dst), source_array(positions), source_array(values));
+  after_operation();
+}
+void combine_rows(int op, py::handle dst, py::handle positions, py::handle values) {
+  ops::combine_rows(static_cast<Opcode>(op), source_array(dst), source_array(positions),
+                    values.is_none() ? nullptr : &source_array(values));
+  after_operation();
+}
+
 bool reducible(int op) { return op_info(static_cast<Opcode>(op)).reducible; }
 
 void assign(py::handle dst, py::handle value) {
@@ -225,6 +251,13 @@ void add_functions(py::module_& m) {
   m.def("matmul", matmul);
   m.def("where", where);
   m.def("where_into", where_into);
+  m.def("same_store", [](py::handle a, py::handle b) { return source_array(a).store.get() == source_array(b).store.get(); });
+  m.def("extract", extract);
+  m.def("flat_nonzero", flat_nonzero);
+  m.def("assign_chosen", assign_chosen);
+  m.def("gather_rows", gather_rows);
+  m.def("scatter_rows", scatter_rows);
+  m.def("combine_rows", combine_rows);
   m.def("reducible", reducible);
   m.def("assign", assign);
   m.def("as_scalar", as_scalar);

@@ -22,7 +22,9 @@ def _wrapped(x, beside):
 @public
 def where(condition, x=None, y=None, /):
     if x is None and y is None:
-        return call("nonzero", numpy.nonzero, (asanyarray(condition),), {})
+        from tilewise._selection import nonzero
+
+        return nonzero(condition)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
     try:

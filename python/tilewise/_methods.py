@@ -143,13 +143,6 @@ def to_device(self, device, /, *, stream=None):
     return self
 
 
-def compress(self, condition, axis=None, out=None):
-    return call("compress", numpy.compress, (condition, self, axis, out), {})
-
-
-set_method(compress, native=False)
-
-
 def _resize(self, *new_shape, refcheck=True):
     shape = new_shape[0] if len(new_shape) == 1 and hasattr(new_shape[0], "__iter__") else new_shape
     from tilewise import zeros
@@ -189,7 +182,7 @@ def _by_numpy(name):
     return method
 
 
-for _name in ("sort", "partition", "put", "setfield"):
+for _name in ("sort", "partition", "setfield"):
     set_method(_in_place(_name), _name, native=False)
 for _name in (
     "argsort",
@@ -200,9 +193,7 @@ for _name in (
     "dump",
     "dumps",
     "getfield",
-    "nonzero",
     "searchsorted",
-    "take",
     "tofile",
 ):
     set_method(_by_numpy(_name), _name, native=False)

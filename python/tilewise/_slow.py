@@ -171,10 +171,9 @@ def get_item(a, key):
         return _core.hold_numpy(result) if type(result) is numpy.ndarray else result
     if isinstance(key, str):
         raise IndexError(_NOT_INDEX)
-    result = call("ndarray.__getitem__", operator.getitem, (a, key), {})
-    if isinstance(result, numpy.generic) and type(a) is ndarray:
-        return _core.as_scalar(_core.from_numpy(numpy.asarray(result)))
-    return result
+    from tilewise import _indexing
+
+    return _indexing.read(a, key)
 
 
 def _field(a, key):
@@ -210,12 +209,9 @@ def set_item(a, key, value):
         return
     if _assign_masked(a, key, value):
         return
+    from tilewise import _indexing
 
-    def on_host(array, key, value):
-        array[key] = value
-        return array
-
-    call("ndarray.__setitem__", on_host, (a, key, value), {})
+    _indexing.write(a, key, value)
 
 
 def _assign_masked(a, key, value):

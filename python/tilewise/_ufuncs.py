@@ -117,6 +117,10 @@ def _at(self, a, indices, *others):
     """Unbuffered in-place operation at indices. As NumPy's ufunc.at."""
     if not isinstance(a, ndarray):
         return call(f"{self.__name__}.at", self._numpy.at, (a, indices, *others), {})
+    from tilewise import _indexing
+
+    if _indexing.at(self._numpy, a, indices, *others):
+        return None
 
     def on_host(array, *rest):
         self._numpy.at(array, *rest)

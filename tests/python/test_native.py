@@ -21,8 +21,46 @@ def reductions(name, *more):
     return [lambda xp, f=form: getattr(xp, name)(xp.asarray(A), **f) for form in forms]
 
 
+def changed(change):
+    """A copy of A after the change."""
+
+    def call(xp):
+        a = xp.asarray(A.copy())
+        change(xp, a)
+        return a
+
+    return call
+
+
 # name -> calls. Those of ufuncs and methods are made below.
 CALLS = {
+    "nonzero": [lambda xp: xp.nonzero(xp.asarray(M)), lambda xp: xp.nonzero(xp.asarray(C) > 0)],
+    "flatnonzero": [lambda xp: xp.flatnonzero(xp.asarray(M))],
+    "argwhere": [lambda xp: xp.argwhere(xp.asarray(C) > 0), lambda xp: xp.argwhere(xp.asarray(3))],
+    "take": [
+        lambda xp: xp.take(xp.asarray(A), [[1, 2], [-1, 0]]),
+        lambda xp: xp.take(xp.asarray(A), xp.asarray([1, 0]), axis=1),
+        lambda xp: xp.take(xp.asarray(A), [9, -9], 0, mode="wrap"),
+        lambda xp: xp.take(xp.asarray(A), [9, -9], 0, out=xp.empty((2, 4)), mode="clip"),
+    ],
+    "put": [
+        changed(lambda xp, a: xp.put(a, [0, 3, -1], [9, 8])),
+        changed(lambda xp, a: xp.put(a, [99], 1, mode="clip")),
+    ],
+    "compress": [
+        lambda xp: xp.compress([True, False, True], xp.asarray(A), axis=0),
+        lambda xp: xp.compress(xp.asarray([0, 1, 1]), xp.asarray(A)),
+    ],
+    "extract": [lambda xp: xp.extract(xp.asarray(M), xp.asarray(A))],
+    "place": [changed(lambda xp, a: xp.place(a, xp.asarray(M), [1.0, 2.0]))],
+    "take_along_axis": [
+        lambda xp: xp.take_along_axis(xp.asarray(A), xp.asarray([[1, 0], [2, 2], [-1, 0]]), 1),
+        lambda xp: xp.take_along_axis(xp.asarray(A), xp.asarray([1, 7]), None),
+    ],
+    "put_along_axis": [
+        changed(lambda xp, a: xp.put_along_axis(a, xp.asarray([[1], [2], [0]]), 9.0, 1)),
+        changed(lambda xp, a: xp.put_along_axis(a, xp.asarray([[1, 0, 2, 0]]), xp.asarray(A[:1]), axis=0)),
+    ],
     "empty": [lambda xp: xp.empty((2, 3), "int8") * 0],
     "zeros": [lambda xp: xp.zeros((2, 3)), lambda xp: xp.zeros(3, complex, "F")],
     "ones": [lambda xp: xp.ones((2, 3), order="F"), lambda xp: xp.ones(2, "int8")],
@@ -246,6 +284,10 @@ METHODS = {
     "var": (),
     "flatten": (),
     "fill": (3,),
+    "nonzero": (),
+    "take": ([1, 2], 1),
+    "put": ([0, 1], 5),
+    "compress": ([True, False, True], 0),
     "tolist": (),
     "tobytes": (),
     "view": ("int64",),
