@@ -137,6 +137,7 @@ bool record_plain(Opcode op, std::span<const Input> inputs, Array& result) {
   if (plain.has_constant) (plain.number[0] == kNone ? plain.number[0] : plain.number[1]) = static_cast<uint16_t>(plain.arrays);
   plain.type = info.result_type(dtype);
   plain.itemsize = itemsize(plain.type);
+  plain.told_as = session::ToldAs::now();
   if (!session::record_plain(plain, &result.store)) record_in_full(plain, result);
   make_dense(view, plain.type, plain.itemsize, result.view);
   return true;

@@ -28,7 +28,9 @@ void copy_block(void* to, const void* from, size_t bytes, Parallel& parallel) {
 // A family's plan, step by step.
 class PlannedCall : public CallPlan {
  public:
-  PlannedCall(Lowering& lowering, const std::string& family) : l_(lowering), family_(family), step_(new_step()) {}
+  PlannedCall(Lowering& lowering, const Record& record)
+      : l_(lowering), family_(family(record.family).name), origin_{kReduce, record.told_as, record.line},
+        watch_(record.watch), step_(new_step()) {}
 
   int devices() const override { return l_.job.devices(); }
   int64_t min_tile() const override { return l_.min_tile; }
@@ -49,6 +51,7 @@ class PlannedCall : public CallPlan {
         throw Error(ErrorKind::kRuntime, "made to fail by a test");
       };
     StepTask step_task;
+    if (watch_ && task.tells && l_.job.rank_of(task.device) == l_.job.rank) step_task.report = new_report();
     static_cast<Task&>(step_task) = std::move(task);
     step_->add(std::move(step_task));
   }
@@ -70,8 +73,28 @@ class PlannedCall : public CallPlan {
     static const char* const wanted = std::getenv("TILEWISE_TEST_FAIL");
     return wanted && str(family_, ":", device) == wanted;
   }
+  std::shared_ptr<FpReport> new_report() const {
+    static const auto program = [] {
+      auto made = std::make_shared<Program>();
+      made->push({kReduce, DType::kFloat64}, DType::kFloat64);
+      return made;
+    }();
+    std::shared_ptr<FpReport> report = std::move(l_.counters.spare);
+    if (!report || report.use_count() > 1) {
+      report = std::make_shared<FpReport>();
+      report->program = program;
+      report->flags.resize(1);
+      report->lines.resize(1);
+    }
+    report->watch = watch_;
+    report->lines[0] = origin_;
+    return report;
+  }
+
   Lowering& l_;
   const std::string& family_;
+  const FpOrigin origin_;
+  const uint8_t watch_;
   std::unique_ptr<StepBuilder> step_;
   std::vector<StoreId> temporaries_;
 };
@@ -215,10 +238,11 @@ void Engine::flush() { window_.flush(); }
 
 void Engine::call(const Record& record) {
   const Family& called = family(record.family);
-  PlannedCall plan(lowering_, called.name);
+  PlannedCall plan(lowering_, record);
   called.plan(record, plan);
   for (const Ref& out : record.outputs) lowering_.ensure_placed(stores_.get(out.store));
   plan.finish();
+  if (steps_.reports.size() > 256) look_at_reports();
 }
 
 // The leader's bytes go to the owners; small data comes with the record and every rank takes its own copy.
@@ -276,11 +300,10 @@ void Engine::look_at_reports() {
     for (size_t i = 0; i < report->flags.size(); ++i) {
       const uint8_t kinds = report->flags[i] & report->watch;
       if (!kinds) continue;
-      const Opcode op = report->program->code[i].op;
-      uint32_t line = 0;
-      for (auto [of, at] : report->lines)
-        if (of == op) line = at;
-      fp_met_.add({op, line, kinds});
+      FpOrigin origin{report->program->code[i].op};
+      for (const FpOrigin& known : report->lines)
+        if (known.op == origin.op) origin = known;
+      fp_met_.add({origin, kinds});
     }
   }
   reports.erase(unfinished, reports.end());

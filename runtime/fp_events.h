@@ -5,36 +5,50 @@
 #pragma once
 
 #include <map>
-#include <utility>
+#include <string>
 #include <vector>
 
+#include "runtime/fp_names.h"
 #include "runtime/program.h"
 
 namespace tilewise {
 
-struct FpEvent {
+// Which Python line brought an operation, and the name it is told under.
+struct FpOrigin {
   Opcode op = 0;
-  uint32_t line = 0;  // as in records: the same number on all ranks
+  uint8_t told_as = kFpOwn;  // FpName
+  uint32_t line = 0;         // as in records: the same number on all ranks
+  auto operator<=>(const FpOrigin&) const = default;
+};
+
+struct FpEvent {
+  FpOrigin origin;
   uint8_t kinds = 0;  // FpKind bits
 
-  uint64_t packed() const { return uint64_t{op} << 40 | uint64_t{kinds} << 32 | line; }
+  uint64_t packed() const {
+    return uint64_t{origin.told_as} << 48 | uint64_t{origin.op} << 40 | uint64_t{kinds} << 32 | origin.line;
+  }
   static FpEvent unpacked(uint64_t word) {
-    return {static_cast<Opcode>(word >> 40), static_cast<uint32_t>(word), static_cast<uint8_t>(word >> 32)};
+    const FpOrigin origin{static_cast<Opcode>(word >> 40), static_cast<uint8_t>(word >> 48), static_cast<uint32_t>(word)};
+    return {origin, static_cast<uint8_t>(word >> 32)};
   }
 };
 
+// NumPy's name of the operation.
+std::string fp_operation(const FpOrigin& origin);
+
 class FpLog {
  public:
-  void add(const FpEvent& event) { met_[{event.op, event.line}] |= event.kinds; }
+  void add(const FpEvent& event) { met_[event.origin] |= event.kinds; }
   std::vector<FpEvent> take() {
     std::vector<FpEvent> events;
-    for (auto [where, kinds] : met_) events.push_back({where.first, where.second, kinds});
+    for (auto [origin, kinds] : met_) events.push_back({origin, kinds});
     met_.clear();
     return events;
   }
 
  private:
-  std::map<std::pair<Opcode, uint32_t>, uint8_t> met_;
+  std::map<FpOrigin, uint8_t> met_;
 };
 
 }  // namespace tilewise

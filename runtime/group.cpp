@@ -480,8 +480,8 @@ const char* Group::join(const Record& record, StoreTable& stores) {
   keep_if_maker(record, before);
   if (records++ == 0) line = record.line;
   if (watch) {
-    for (const Instr& instr : record.code) op_lines.push_back({instr.op, record.line});
-    if (record.kind == RecordKind::kReduce) op_lines.push_back({kReduce, record.line});
+    for (const Instr& instr : record.code) op_lines.push_back({instr.op, record.told_as, record.line});
+    if (record.kind == RecordKind::kReduce) op_lines.push_back({kReduce, kFpOwn, record.line});
   }
   return nullptr;
 }

@@ -17,6 +17,7 @@
 
 #include "partition/box.h"
 #include "partition/view.h"
+#include "runtime/fp_events.h"
 #include "runtime/record.h"
 #include "runtime/store_table.h"
 
@@ -94,7 +95,7 @@ class Group {
   std::vector<StoreState*> named;  // one entry for each time a store is named
   uint32_t line = 0;              // of the first record
   uint8_t watch = 0;              // FpKind bits asked for; the same for all records of the group
-  std::vector<std::pair<Opcode, uint32_t>> op_lines;  // which Python line brought which operation, for warnings
+  std::vector<FpOrigin> op_lines;  // which Python line brought which operation, for warnings
   int records = 0;
 
  private:

@@ -53,7 +53,7 @@ bool Group::join_plain(const PlainOperation& operation, StoreState* const* in, u
   if (operation.number[1] != kNone) instr.b = number[operation.number[1]];
   plain_result_ = program.push(instr, operation.type);
   ++records;
-  if (watch) op_lines.push_back({operation.op, line});
+  if (watch) op_lines.push_back({operation.op, operation.told_as, line});
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/array.h"
+#include "runtime/fp_names.h"
 #include "runtime/program.h"
 
 namespace tilewise {
@@ -50,6 +51,7 @@ struct ReadTarget {
 struct Record {
   RecordKind kind = RecordKind::kElementwise;
   uint8_t watch = 0;  // FpKind bits that somebody wants to hear of (NumPy's errstate)
+  uint8_t told_as = kFpOwn;  // FpName, where something is watched
   uint32_t line = 0;  // number of the Python line in the session's table; 0 if unknown
 
   std::vector<Birth> births;
@@ -95,10 +97,24 @@ struct PlainOperation {
   int arrays = 0;
   uint16_t number[2] = {kNone, kNone};         // as in a record: arrays first, then the constant
   bool has_constant = false;
+  uint8_t told_as = kFpOwn;                    // FpName
   Scalar constant;
 };
 
 namespace session {
+
+// While one lives, what its thread records tells its floating-point conditions under this name, or tells none (kFpSilent).
+class ToldAs {
+ public:
+  explicit ToldAs(uint8_t name) : former_(now_) { now_ = name; }
+  ~ToldAs() { now_ = former_; }
+  ToldAs(const ToldAs&) = delete;
+  static uint8_t now() { return now_; }
+
+ private:
+  static thread_local uint8_t now_;
+  uint8_t former_;
+};
 
 // A new store of the given linear index, not yet named by a record. Residence is decided when a record first names it.
 StoreRef new_store(const Dims& base_shape, int64_t base_itemsize);

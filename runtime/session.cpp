@@ -290,10 +290,8 @@ std::vector<FpWarning> take_fp_warnings() {
   auto held = lock(s);
   std::vector<FpWarning> warnings = std::exchange(s.cast_warnings, {});
   const auto add = [&](const std::vector<FpEvent>& events) {
-    for (const FpEvent& event : events) {
-      const std::string_view name = event.op >= kFirstRow ? op_info(event.op).name : event.op == kCast ? "cast" : "reduce";
-      warnings.push_back({std::string(name), event.kinds, s.lines.at(event.line)});
-    }
+    for (const FpEvent& event : events)
+      warnings.push_back({fp_operation(event.origin), event.kinds, s.lines.at(event.origin.line)});
   };
   add(s.known->take_fp_events());
   add(s.spmd ? s.agreed_conditions.take() : s.global->take_fp_events());

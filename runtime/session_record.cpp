@@ -192,6 +192,8 @@ void take_known_scalars(State& s, Record& record, const Array* const* in, SmallV
 
 }  // namespace
 
+thread_local uint8_t ToldAs::now_ = kFpOwn;
+
 void record(Record& r, const Array* const* in, const Array* const* out) {
   State& s = state();
   if (!s.role.leader) throw Error(ErrorKind::kRuntime, "only the leader records operations");
@@ -201,7 +203,9 @@ void record(Record& r, const Array* const* in, const Array* const* out) {
   for (size_t i = 0; i < r.inputs.size(); ++i) check_own(s, *in[i]->store);
   for (size_t i = 0; i < r.outputs.size(); ++i) check_own(s, *out[i]->store);
   r.line = current_line(s);
-  if (s.watch_hook) r.watch = s.watch_hook();
+  const bool silent = ToldAs::now() == kFpSilent;
+  r.watch = s.watch_hook && !silent ? s.watch_hook() : 0;
+  r.told_as = r.watch ? ToldAs::now() : uint8_t{kFpOwn};
   const bool alone = leader_alone(s, in, r.inputs.size(), out, r.outputs.size());
   if (!alone) {  // before anything is noted
     check_not_ended(s, held);
@@ -267,7 +271,7 @@ bool record_plain(const PlainOperation& operation, StoreRef* result) {
   }
   StoreId& next = alone ? s.next_known : s.next_global;
   Engine& engine = alone ? *s.known : *s.global;
-  const uint8_t watch = s.watch_hook ? s.watch_hook() : 0;
+  const uint8_t watch = s.watch_hook && ToldAs::now() != kFpSilent ? s.watch_hook() : 0;
   if (!alone && !take_room(s, count_of(shape) * operation.itemsize)) return false;
   if (!engine.join_plain(operation, in, next, current_line(s), watch)) return false;
   Store* store;

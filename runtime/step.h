@@ -40,6 +40,7 @@ struct Task {
   std::vector<TaskOperand> inputs, outputs;
   // Runs on the device's queue; in and out are bound in order.
   std::function<void(std::span<const Bound> in, std::span<const Bound> out, Parallel& parallel)> body;
+  bool tells = false;  // the body's floating-point conditions, by the processor's flags, are the record's
   bool everywhere = false;  // every rank runs this task itself; its outputs are replicated stores
   double cost = 0;  // rough element operations, for the choice to run inline
 };

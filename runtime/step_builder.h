@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "partition/pieces.h"
+#include "runtime/fp_events.h"
 #include "runtime/job.h"
 #include "runtime/shortage.h"
 #include "runtime/step.h"
@@ -26,7 +27,7 @@ struct FpReport {
   std::shared_ptr<const Program> program;
   std::vector<uint8_t> flags;  // one an instruction
   uint8_t watch = 0;
-  std::vector<std::pair<Opcode, uint32_t>> lines;
+  std::vector<FpOrigin> lines;
   Event finished;
 };
 
@@ -52,6 +53,7 @@ struct StepTask : Task {
 struct StepCounters {
   Shortage shortage;
   std::vector<std::shared_ptr<FpReport>> reports;  // of tasks enqueued since the engine last looked
+  std::shared_ptr<FpReport> spare;                 // of a task that has run and met nothing, to be used again
   double tasks = 0, local_bytes = 0, sent_bytes = 0, messages = 0;
 };
 

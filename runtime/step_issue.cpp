@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/dump.h"
+#include "runtime/fp_parallel.h"
 #include "runtime/progress.h"
 #include "runtime/run_program.h"
 #include "runtime/step_builder.h"
@@ -263,15 +264,23 @@ void StepBuilder::run_task(StepTask& task, Bind& bind) {
   } else {
     const size_t inputs = task.inputs.size();
     event = device->call(
-        [body = std::move(task.body), bound = std::move(bound), inputs, report = task.report](Parallel& parallel) {
-          body(std::span(bound).first(inputs), std::span(bound).subspan(inputs), parallel);
+        [body = std::move(task.body), bound = std::move(bound), inputs, report = task.report,
+         tells = task.tells](Parallel& parallel) {
+          const auto in = std::span(bound).first(inputs), out = std::span(bound).subspan(inputs);
+          if (report && tells) {
+            WatchingParallel watching(parallel, report->flags[0]);
+            body(in, out, watching);
+          } else {
+            body(in, out, parallel);
+          }
           if (report) note_conditions(report->flags.data(), report->flags.size(), report->watch);
         },
         after, task.cost);
   }
   if (const auto& report = task.run ? task.run->report : task.report) {
     report->finished = event;
-    counters_.reports.push_back(report);
+    if (!task.run && task.tells && done(event) && !report->flags[0]) counters_.spare = report;
+    else counters_.reports.push_back(report);
   }
   counters_.tasks += 1;
   for (Place& place : bind.inputs)

@@ -107,6 +107,7 @@ void encode(const Record& record, std::vector<char>* to) {
   }
   w.number(record.line);
   w.number(record.watch);
+  if (record.watch) w.number(record.told_as);
   w.number(record.births.size());
   for (const Birth& birth : record.births) {
     w.number(birth.store);
@@ -157,6 +158,7 @@ Record decode(const char** at, const char* end) {
   }
   record.line = static_cast<uint32_t>(r.number());
   record.watch = static_cast<uint8_t>(r.number());
+  if (record.watch) record.told_as = static_cast<uint8_t>(r.count(kFpNames - 1));
   record.births.resize(r.count());
   for (Birth& birth : record.births) {
     birth.store = r.number();

@@ -101,6 +101,8 @@ Array matmul(const Array& a, const Array& b, const Array* out) {
   check_rank(a, 0);
   check_rank(b, 1);
   const DType dtype = result_type(a, b);
+  const uint8_t name = session::ToldAs::now();
+  const session::ToldAs told(name == kFpOwn ? uint8_t{kFpMatmul} : name);
   if (out) check_out(a, b, dtype, *out);
   const Array result = product(a, b, dtype);
   if (!out) return result;

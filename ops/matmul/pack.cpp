@@ -21,20 +21,20 @@ To load_as(const char* at) {
 template <class From, class To>
 void pack_real(const PackSource& source, int lanes, int width, int64_t depth, void* panel) {
   To* to = static_cast<To*>(panel);
-  if (lanes < width) std::memset(to, 0, sizeof(To) * width * depth);
   if (source.lane == sizeof(From)) {
     for (int64_t k = 0; k < depth; ++k) {
       const char* from = source.data + k * source.position;
       if constexpr (std::is_same_v<From, To>) std::memcpy(to + k * width, from, lanes * sizeof(To));
       else
         for (int l = 0; l < lanes; ++l) to[k * width + l] = load_as<From, To>(from + l * sizeof(From));
+      for (int l = lanes; l < width; ++l) to[k * width + l] = to[k * width + lanes - 1];
     }
-    return;
+      return;
   }
   for (int64_t k = 0; k < depth; k += kStrip) {
     const int64_t strip = std::min(kStrip, depth - k);
-    for (int l = 0; l < lanes; ++l) {
-      const char* from = source.data + l * source.lane + k * source.position;
+    for (int l = 0; l < width; ++l) {
+      const char* from = source.data + std::min(l, lanes - 1) * source.lane + k * source.position;
       To* lane = to + k * width + l;
       if (source.position == sizeof(From) && strip == kStrip) {
         for (int64_t i = 0; i < kStrip; ++i) lane[i * width] = load_as<From, To>(from + i * sizeof(From));
@@ -48,11 +48,10 @@ void pack_real(const PackSource& source, int lanes, int width, int64_t depth, vo
 template <class Part>
 void pack_complex(const PackSource& source, int lanes, int width, int64_t depth, void* panel) {
   Part* to = static_cast<Part*>(panel);
-  if (lanes < width) std::memset(to, 0, 2 * sizeof(Part) * width * depth);
   for (int64_t k = 0; k < depth; k += kStrip) {
     const int64_t strip = std::min(kStrip, depth - k);
-    for (int l = 0; l < lanes; ++l) {
-      const char* from = source.data + l * source.lane + k * source.position;
+    for (int l = 0; l < width; ++l) {
+      const char* from = source.data + std::min(l, lanes - 1) * source.lane + k * source.position;
       Part* lane = to + 2 * k * width + l;
       for (int64_t i = 0; i < strip; ++i) {
         Part parts[2];

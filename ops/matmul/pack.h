@@ -1,5 +1,6 @@
 // Packing of operands for the tiles of a matrix product: panels of `width` lanes, position by position along the
-// contracted axis, in the type that products are added in. Lanes beyond the operand are zero.
+// contracted axis, in the type that products are added in. Lanes beyond the operand repeat its last one, so that they raise
+// the same floating-point flags and no others.
 #pragma once
 
 #include <complex>

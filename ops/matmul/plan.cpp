@@ -143,6 +143,7 @@ void plan_by_result(const Shape& p, CallPlan& plan) {
       task.inputs.push_back({p.a.store, p.a.view, left_region(box, lo, hi)});
       task.inputs.push_back({p.b.store, p.b.view, right_region(box, lo, hi)});
       task.outputs.push_back({p.out.store, p.out.view, box});
+      task.tells = !is_integer(p.from);
       task.cost = 2.0 * static_cast<double>(box.count()) * static_cast<double>(std::max<int64_t>(hi - lo, 1));
       task.body = [from = p.from, to = p.to, accumulate = lo > 0](std::span<const Bound> in, std::span<const Bound> out,
                                                                  Parallel& parallel) {
@@ -215,6 +216,7 @@ void plan_by_depth(const Shape& p, int64_t section, CallPlan& plan) {
     task.inputs.push_back({p.a.store, p.a.view, left_region(result, lo, hi)});
     task.inputs.push_back({p.b.store, p.b.view, right_region(result, lo, hi)});
     task.outputs.push_back({products, whole, box});
+    task.tells = !is_integer(p.from);
     task.cost = 2.0 * static_cast<double>(p.rows * p.columns) * static_cast<double>(hi - lo);
     task.body = [from = p.from, type, section](std::span<const Bound> in, std::span<const Bound> out,
                                                Parallel& parallel) {
@@ -226,6 +228,7 @@ void plan_by_depth(const Shape& p, int64_t section, CallPlan& plan) {
   Task join;
   join.inputs.push_back({products, whole, Box::of(shape)});
   join.outputs.push_back({p.out.store, p.out.view, result});
+  join.tells = !is_integer(p.from);
   join.cost = static_cast<double>(whole.count());
   join.body = [type, to = p.to](std::span<const Bound> in, std::span<const Bound> out, Parallel&) {
     add_sections(type, to, in[0], out[0]);

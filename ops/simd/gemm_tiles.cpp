@@ -178,7 +178,11 @@ void add_scaled(D d, int64_t depth, const char* a, int64_t position, const T* x,
     const T* from = reinterpret_cast<const T*>(a + k * position);
     const hn::Vec<D> factor = hn::Set(d, x[k]);
 #pragma GCC unroll 16
-    for (int i = 0; i < kCount; ++i) sum[i] = multiply_add<T>(hn::LoadU(d, from + i * kLanes), factor, sum[i]);
+    for (int i = 0; i < kCount; ++i) {
+      // One lane leaves others of the register: those may not meet an infinite factor with a zero.
+      const hn::Vec<D> left = kLanes == 1 ? hn::Set(d, from[i]) : hn::LoadU(d, from + i * kLanes);
+      sum[i] = multiply_add<T>(left, factor, sum[i]);
+    }
   }
 #pragma GCC unroll 16
   for (int i = 0; i < kCount; ++i) hn::StoreU(sum[i], d, sums + i * kLanes);

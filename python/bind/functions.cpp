@@ -18,6 +18,7 @@
 #include "python/bind/inputs.h"
 #include "python/bind/ufunc.h"
 #include "python/bind/views.h"
+#include "runtime/record.h"
 
 namespace py = pybind11;
 
@@ -150,8 +151,10 @@ py::object arg_extreme(bool maximum, py::handle source, py::handle axis, bool ke
 }
 
 // ---- Others
-py::object matmul(py::handle a, py::handle b, py::handle out) {
+// `told_as` (FpName): under which of NumPy's names its floating-point conditions are told.
+py::object matmul(py::handle a, py::handle b, py::handle out, int told_as) {
   const Array* to = out.is_none() ? nullptr : &source_array(out);
+  const session::ToldAs told(static_cast<uint8_t>(told_as));
   Array result = ops::matmul(as_array(a.ptr()), as_array(b.ptr()), to);
   after_operation();
   if (to) return py::reinterpret_borrow<py::object>(out);
@@ -249,6 +252,12 @@ void add_functions(py::module_& m) {
   m.def("moment", moment);
   m.def("arg_extreme", arg_extreme);
   m.def("matmul", matmul);
+  py::dict names;
+  static constexpr std::pair<const char*, int> kProducts[] = {{"matmul", kFpMatmul}, {"dot", kFpDot},
+                                                              {"vecdot", kFpVecdot}, {"matvec", kFpMatvec},
+                                                              {"vecmat", kFpVecmat}, {"vdot", kFpSilent}};
+  for (const auto& [name, number] : kProducts) names[name] = number;
+  m.attr("products") = names;
   m.def("where", where);
   m.def("where_into", where_into);
   m.def("same_store", [](py::handle a, py::handle b) { return source_array(a).store.get() == source_array(b).store.get(); });

@@ -10,12 +10,21 @@ from tilewise._namespace import public
 ndarray = _core.ndarray
 
 
+def _product(name, a, b, out=None):
+    """The matrix product, whose floating-point warnings name NumPy's function `name`."""
+    return _core.matmul(a, b, out, _core.products[name])
+
+
 def _storeable(*arrays):
     return all(isinstance(a, _core.scalar) or (a._host() is None and a.dtype.kind != "V") for a in arrays)
 
 
 @public
 def matmul(x1, x2, /, out=None, **kwargs):
+    return _matmul("matmul", x1, x2, out, kwargs)
+
+
+def _matmul(name, x1, x2, out, kwargs):
     a, b = asanyarray(x1), asanyarray(x2)
     if isinstance(out, tuple):
         (out,) = out
@@ -28,7 +37,7 @@ def matmul(x1, x2, /, out=None, **kwargs):
                 f"matmul: Input operand {position} does not have enough dimensions (has 0, gufunc core with "
                 f"signature (n?,k),(k,m?)->(n?,m?) requires 1)"
             )
-    return _core.matmul(a, b, out)
+    return _product(name, a, b, out)
 
 
 def _finished(result, out):
@@ -44,6 +53,10 @@ def _finished(result, out):
 
 @public(method=True)
 def dot(a, b, out=None):
+    return _dot("dot", a, b, out)
+
+
+def _dot(name, a, b, out=None):
     a, b = asanyarray(a), asanyarray(b)
     if not _storeable(a, b):
         return call("dot", numpy.dot, (a, b, out), {})
@@ -56,11 +69,11 @@ def dot(a, b, out=None):
             f"{b.shape[axis]} (dim {axis})"
         )
     if b.ndim == 1 or (a.ndim <= 2 and b.ndim == 2):
-        return _finished(_core.matmul(a, b, None), out)
+        return _finished(_product(name, a, b), out)
     order = [b.ndim - 2, *range(b.ndim - 2), b.ndim - 1]
     columns = b.transpose(order).reshape(b.shape[-2], _count(b.shape[:-2] + b.shape[-1:]))
     rows = a.reshape(_count(a.shape[:-1]), a.shape[-1])
-    return _finished(_core.matmul(rows, columns, None).reshape(a.shape[:-1] + b.shape[:-2] + b.shape[-1:]), out)
+    return _finished(_product(name, rows, columns).reshape(a.shape[:-1] + b.shape[:-2] + b.shape[-1:]), out)
 
 
 def _text(shape):
@@ -77,7 +90,7 @@ def _count(shape):
 @public
 def vdot(a, b, /):
     a, b = asanyarray(a).ravel(), asanyarray(b).ravel()
-    return dot(_ufuncs.get(numpy.conjugate)(a) if a.dtype.kind == "c" else a, b)
+    return _dot("vdot", _ufuncs.get(numpy.conjugate)(a) if a.dtype.kind == "c" else a, b)
 
 
 @public
@@ -133,7 +146,7 @@ def vecdot(x1, x2, /, *, axis=-1, **kwargs):
 
     a, b = moveaxis(a, axis, -1), moveaxis(b, axis, -1)
     a = _ufuncs.get(numpy.conjugate)(a) if a.dtype.kind == "c" else a
-    return matmul(a.reshape(a.shape[:-1] + (1, -1)), b.reshape(b.shape + (1,)))[..., 0, 0]
+    return _matmul("vecdot", a.reshape(a.shape[:-1] + (1, -1)), b.reshape(b.shape + (1,)), None, {})[..., 0, 0]
 
 
 @public
@@ -141,7 +154,7 @@ def matvec(x1, x2, /, **kwargs):
     if kwargs:
         return call("matvec", numpy.matvec, (x1, x2), kwargs)
     b = asanyarray(x2)
-    return matmul(x1, b.reshape(b.shape + (1,)))[..., 0]
+    return _matmul("matvec", x1, b.reshape(b.shape + (1,)), None, {})[..., 0]
 
 
 @public
@@ -150,7 +163,7 @@ def vecmat(x1, x2, /, **kwargs):
         return call("vecmat", numpy.vecmat, (x1, x2), kwargs)
     a = asanyarray(x1)
     a = _ufuncs.get(numpy.conjugate)(a) if a.dtype.kind == "c" else a
-    return matmul(a.reshape(a.shape[:-1] + (1, a.shape[-1])), x2)[..., 0, :]
+    return _matmul("vecmat", a.reshape(a.shape[:-1] + (1, a.shape[-1])), x2, None, {})[..., 0, :]
 
 
 @public

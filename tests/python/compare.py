@@ -1,5 +1,7 @@
 """What all Python tests share: standard arrays, and the comparison with NumPy."""
 
+import warnings
+
 import numpy
 import tilewise
 
@@ -123,3 +125,12 @@ def raises_the_same(function, *args):
         or type(got).__name__ in type(want).__name__
     ), (type(got), type(want))
     return str(got), str(want)
+
+
+def told(call):
+    """The texts of the runtime warnings. The result is kept: what is dropped unread need not be computed at all."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        kept = call()
+    del kept
+    return sorted({str(w.message) for w in found if issubclass(w.category, RuntimeWarning)})

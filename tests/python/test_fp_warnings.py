@@ -5,7 +5,7 @@ import warnings
 import numpy
 import pytest
 import tilewise
-from compare import same
+from compare import same, told
 
 CASES = {
     "divide": lambda xp, a: a / 0,
@@ -14,15 +14,6 @@ CASES = {
     "log": lambda xp, a: xp.log(a * 0),
     "integer": lambda xp, a: a.astype("int64") // 0,
 }
-
-
-def told(call):
-    """The texts of the warnings. The result is kept: what is dropped unread need not be computed at all."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        kept = call()
-    del kept
-    return sorted({str(w.message) for w in found if issubclass(w.category, RuntimeWarning)})
 
 
 @pytest.mark.parametrize("name", CASES)
