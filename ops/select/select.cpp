@@ -87,6 +87,9 @@ void assign_chosen(const Array& dst, const Array& mask, const Array& values) {
   Dims chosen{sums.count()};
   for (const int64_t extent : rest) chosen.push_back(extent);
   View source = values.view;
+  if (rest.empty() && source.rank() > 1)
+    throw Error(ErrorKind::kType, str("NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has ",
+                                      source.rank(), " dimensions"));
   while (source.rank() > chosen.size() && source.shape[0] == 1) source = partition::squeeze(std::move(source), 0);
   bool fits = source.rank() <= chosen.size();
   for (int k = 0; k < source.rank() && fits; ++k) {

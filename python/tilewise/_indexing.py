@@ -12,6 +12,7 @@ import numpy
 
 from tilewise import _core, _ufuncs
 from tilewise._creation import asanyarray
+from tilewise._fallback import Gathered
 
 ndarray, scalar = _core.ndarray, _core.scalar
 _NOT_INDEX = (
@@ -229,7 +230,7 @@ class Picked:
         """The value as rows, one for each row number."""
         from tilewise import broadcast_to
 
-        value = asanyarray(value)
+        value = _value(value, dtype)
         while value.ndim > len(self.shape) and value.shape[0] == 1:
             value = value.reshape(value.shape[1:])
         try:
@@ -239,8 +240,6 @@ class Picked:
                 f"shape mismatch: value array of shape {_text(value.shape)} could not be broadcast to indexing result "
                 f"of shape {_text(self.shape)}"
             ) from None
-        if value.dtype != dtype:
-            value = _converted(value, dtype)
         lists = len(self.shape_of_lists)
         order = [*range(self.at, self.at + lists), *range(self.at), *range(self.at + lists, len(self.shape))]
         return value.transpose(order).reshape((self.rows.size, *self.rest))
@@ -260,8 +259,13 @@ class Picked:
             self.view[...] = flat.reshape(self.view.shape)
 
 
-def _converted(value, dtype):
-    converted = _core.empty(value.shape, dtype)
+def _value(value, dtype):
+    """What is to be written, as an array of that type, by the rules of assignment."""
+    if isinstance(value, (list, tuple)):
+        return _core.from_numpy(numpy.asarray(Gathered().take(value), dtype))  # each item is converted to the type
+    if isinstance(value, (ndarray, scalar, numpy.ndarray)) and value.dtype == dtype:
+        return asanyarray(value)
+    converted = _core.empty(numpy.shape(value), dtype)
     converted[...] = value
     return converted
 
@@ -312,8 +316,7 @@ def write(a, key, value):
     if is_mask(key) and key.ndim <= a.ndim:
         key = asanyarray(key)
         _check_mask(key, a.shape, 0)
-        value = asanyarray(value)
-        _core.assign_chosen(a, key, value if value.dtype == a.dtype else _converted(value, a.dtype))
+        _core.assign_chosen(a, key, _value(value, a.dtype))
     else:
         Picked(a, key).write(value)
 
