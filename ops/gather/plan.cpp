@@ -64,7 +64,7 @@ TilingPtr tiling_of(const Split& split, const Dims& shape, int32_t itemsize) {
 }
 
 double cost_of(int64_t positions, const View& view) {
-  return static_cast<double>(positions) * static_cast<double>(view.count() / std::max<int64_t>(view.shape[0], 1) + 3);
+  return static_cast<double>(positions) * 0.5 * static_cast<double>(view.count() / std::max<int64_t>(view.shape[0], 1) + 1);
 }
 
 void plan_count_rows(const Record& record, CallPlan& plan) {

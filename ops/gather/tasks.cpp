@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/opcode.h"
 #include "ops/ref/loop.h"
 
 namespace tilewise::ops {
@@ -36,6 +37,44 @@ void gather_items(const Bound& source, int64_t first, const int64_t* at, char* o
   }
 }
 
+// Sums are what `at` is mostly used for.
+template <class T>
+void add_items(char* to, int64_t stride, const int64_t* at, int64_t lo, int64_t hi, const Bound& values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (at[i] < lo || at[i] >= hi) continue;
+    T* item = reinterpret_cast<T*>(to + at[i] * stride);
+    *item = static_cast<T>(*item + *reinterpret_cast<const T*>(values.base + i * values.strides[0]));
+  }
+}
+using UpdateItems = void (*)(char*, int64_t, const int64_t*, int64_t, int64_t, const Bound&, int64_t);
+UpdateItems find_add(const RowUpdate& update) {
+  if (update.op != op::add) return nullptr;
+  switch (update.dtype) {
+    case DType::kFloat32: return &add_items<float>;
+    case DType::kFloat64: return &add_items<double>;
+    case DType::kInt32: case DType::kUInt32: return &add_items<uint32_t>;
+    case DType::kInt64: case DType::kUInt64: return &add_items<uint64_t>;
+    default: return nullptr;
+  }
+}
+
+// Replaces items of a size that a register holds.
+template <class T>
+void put_items(char* to, int64_t stride, const int64_t* at, int64_t lo, int64_t hi, const Bound& values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    if (at[i] >= lo && at[i] < hi) std::memcpy(to + at[i] * stride, values.base + i * values.strides[0], sizeof(T));
+}
+UpdateItems find_put(const RowUpdate& update) {
+  if (update.combines) return nullptr;
+  switch (update.itemsize) {
+    case 1: return &put_items<uint8_t>;
+    case 2: return &put_items<uint16_t>;
+    case 4: return &put_items<uint32_t>;
+    case 8: return &put_items<uint64_t>;
+    default: return nullptr;
+  }
+}
+
 }  // namespace
 
 void gather_local(const Bound& source, int64_t first, const Bound& positions, const Bound& out, int64_t itemsize, Parallel& parallel) {
@@ -65,6 +104,10 @@ void update_local(const RowUpdate& update, const Bound& dst, int64_t first, cons
     const auto mine = [&](int64_t i) { return at[i] >= lo && at[i] < hi; };
     const auto row = [&](int64_t i) { return dst.base + (at[i] - first) * dst.strides[0]; };
     const auto value = [&](int64_t i) { return values->base + i * values->strides[0]; };
+    if (row_count(dst.shape) == 1 && values) {
+      const UpdateItems items = update.combines ? find_add(update) : find_put(update);
+      if (items) return items(dst.base - first * dst.strides[0], dst.strides[0], at, lo, hi, *values, count);
+    }
     if (!update.combines) {
       const RowCopy copy(dst.strides, values->strides, dst.shape, update.itemsize);
       for (int64_t i = 0; i < count; ++i)

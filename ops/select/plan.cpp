@@ -135,7 +135,7 @@ void plan_extract(const Record& record, CallPlan& plan) {
     task.inputs.push_back(dense(mask, lo, hi));
     if (has_values) task.inputs.push_back(dense(record.inputs[1], lo, hi));
     task.outputs.push_back({out.store, out.view, rows_of(out.view.shape, first, end)});
-    task.cost = static_cast<double>(hi - lo) * (1 + static_cast<double>(bytes) / 64);
+    task.cost = static_cast<double>(hi - lo) * (0.25 + static_cast<double>(bytes) / 64);
     task.body = [lo, hi, bytes, sums](std::span<const Bound> in, std::span<const Bound> out, Parallel& parallel) {
       const auto* mask = reinterpret_cast<const uint8_t*>(in[0].base);
       const int64_t* before = sums->before.data();
