@@ -33,5 +33,6 @@ PYBIND11_MODULE(_core, m) {
   });
   if (PyErr_Occurred()) throw py::error_already_set();
   bind::add_functions(m);
+  bind::add_random(m);
   bind::add_session(m);
 }

@@ -26,9 +26,9 @@ def functions(module):
             yield name
 
 
-def methods():
-    for name in dir(numpy.ndarray):
-        if callable(getattr(numpy.ndarray, name)) and not name.startswith("_"):
+def methods(kind=numpy.ndarray):
+    for name in dir(kind):
+        if callable(getattr(kind, name)) and not name.startswith("_"):
             yield name
 
 
@@ -56,6 +56,7 @@ def lines():
     yield from section("Methods of ndarray", "ndarray.", list(methods()))
     for module in SUBMODULES:
         yield from section(f"numpy.{module}", module + ".", list(functions(getattr(numpy, module))))
+    yield from section("Methods of random.Generator", "random.Generator.", list(methods(numpy.random.Generator)))
 
 
 def table():

@@ -9,8 +9,6 @@ import importlib.util
 import sys
 import types
 
-import numpy
-
 from tilewise import _namespace
 from tilewise._fallback import Gathered, Proxy, fallback
 
@@ -57,16 +55,7 @@ class ProxyModule(types.ModuleType):
 
 def _special(path, value):
     """Random generators give Tilewise arrays; tests of NumPy's do not warn."""
-    if path == "random.default_rng":
-
-        def default_rng(seed=None):
-            if isinstance(seed, Proxy):
-                return seed
-            return Proxy("random.Generator", numpy.random.default_rng(Gathered().take(seed)))
-
-        default_rng.__doc__ = value.__doc__
-        return default_rng
-    if path in ("random.Generator", "random.RandomState"):
+    if path == "random.RandomState":
 
         def make(*args, **kwargs):
             gathered = Gathered()

@@ -32,6 +32,10 @@ def changed(change):
     return call
 
 
+def drawn(xp, name, *args, **kwargs):
+    return getattr(xp.random.default_rng(3), name)(*args, **kwargs)
+
+
 # name -> calls. Those of ufuncs and methods are made below.
 CALLS = {
     "nonzero": [lambda xp: xp.nonzero(xp.asarray(M)), lambda xp: xp.nonzero(xp.asarray(C) > 0)],
@@ -258,6 +262,32 @@ CALLS = {
     "isreal": [lambda xp: xp.isreal(xp.asarray(A))],
     "shares_memory": [lambda xp: xp.shares_memory(a := xp.asarray(A).copy(), a[1:])],
     "may_share_memory": [lambda xp: xp.may_share_memory(xp.asarray(A).copy(), xp.asarray(A).copy())],
+    "random.default_rng": [lambda xp: xp.random.default_rng(1).random(9)],
+    "random.Generator": [lambda xp: xp.random.Generator(numpy.random.PCG64(2)).random(9)],
+    "random.Generator.random": [
+        lambda xp: drawn(xp, "random", (3, 4)),
+        lambda xp: drawn(xp, "random", 5, "float32"),
+        lambda xp: drawn(xp, "random", out=xp.zeros((3, 4))),
+        lambda xp: drawn(xp, "random"),
+    ],
+    "random.Generator.uniform": [lambda xp: drawn(xp, "uniform", -1, 4, (3, 4)), lambda xp: drawn(xp, "uniform")],
+    "random.Generator.integers": [
+        lambda xp: drawn(xp, "integers", 9, size=(3, 4)),
+        lambda xp: drawn(xp, "integers", -5, 5, 9, "int8", endpoint=True),
+        lambda xp: drawn(xp, "integers", 9),
+    ],
+    "random.Generator.standard_normal": [
+        lambda xp: drawn(xp, "standard_normal", (3, 4)),
+        lambda xp: drawn(xp, "standard_normal", 5, "float32"),
+        lambda xp: drawn(xp, "standard_normal", out=xp.zeros((3, 4))),
+    ],
+    "random.Generator.normal": [lambda xp: drawn(xp, "normal", 3, 0.5, (3, 4)), lambda xp: drawn(xp, "normal")],
+    "random.Generator.standard_exponential": [
+        lambda xp: drawn(xp, "standard_exponential", (3, 4)),
+        lambda xp: drawn(xp, "standard_exponential", 5, "float32", "inv"),
+    ],
+    "random.Generator.exponential": [lambda xp: drawn(xp, "exponential", 2.5, (3, 4))],
+    "random.Generator.choice": [lambda xp: drawn(xp, "choice", 9, (3, 4))],
 }
 METHODS = {
     "all": (),

@@ -1,0 +1,88 @@
+#include "ops/random/pcg64.h"
+
+namespace tilewise::ops {
+
+namespace {
+
+constexpr uint128_t wide(uint64_t high, uint64_t low) { return static_cast<uint128_t>(high) << 64 | low; }
+constexpr uint128_t kMultiplier = wide(2549297995355413924u, 4865540595714422341u);
+constexpr int kStreams = 4;
+
+// One step of the congruence taken `kStreams` times: state -> kLeap * state + kLeapSum * increment.
+constexpr uint128_t power(int n) { return n == 0 ? 1 : kMultiplier * power(n - 1); }
+constexpr uint128_t sum_of_powers(int n) { return n == 0 ? 0 : power(n - 1) + sum_of_powers(n - 1); }
+constexpr uint128_t kLeap = power(kStreams), kLeapSum = sum_of_powers(kStreams);
+
+inline uint64_t output(uint128_t state) {
+  const uint64_t high = static_cast<uint64_t>(state >> 64), mixed = high ^ static_cast<uint64_t>(state);
+  const int turn = static_cast<int>(high >> 58);
+  return mixed >> turn | mixed << (-turn & 63);
+}
+
+inline uint128_t step(uint128_t state, uint128_t increment) { return state * kMultiplier + increment; }
+
+RandomState with_state(RandomState state, uint128_t value) {
+  state.state_high = static_cast<uint64_t>(value >> 64);
+  state.state_low = static_cast<uint64_t>(value);
+  return state;
+}
+
+}  // namespace
+
+Congruence congruence(const RandomState& state) {
+  return {wide(state.state_high, state.state_low), wide(state.increment_high, state.increment_low)};
+}
+
+Congruence advanced(Congruence from, uint64_t n) {
+  uint128_t multiplier = kMultiplier, addend = from.increment;
+  for (; n; n >>= 1) {
+    if (n & 1) from.state = from.state * multiplier + addend;
+    addend *= multiplier + 1;
+    multiplier *= multiplier;
+  }
+  return from;
+}
+
+void fill_words(Congruence& from, int64_t n, uint64_t* to) {
+  uint128_t state = from.state;
+  const uint128_t increment = from.increment;
+  if (n >= 2 * kStreams) {
+    const uint128_t leap = kLeapSum * increment;
+    uint128_t a = step(state, increment), b = step(a, increment), c = step(b, increment), d = step(c, increment);
+    for (;;) {
+      to[0] = output(a);
+      to[1] = output(b);
+      to[2] = output(c);
+      to[3] = output(d);
+      to += kStreams;
+      n -= kStreams;
+      if (n < kStreams) break;
+      a = a * kLeap + leap;
+      b = b * kLeap + leap;
+      c = c * kLeap + leap;
+      d = d * kLeap + leap;
+    }
+    state = d;
+  }
+  for (; n > 0; --n) {
+    state = step(state, increment);
+    *to++ = output(state);
+  }
+  from.state = state;
+}
+
+RandomState Words::end(const RandomState& start, int64_t n) {
+  return with_state(start, advanced(congruence(start), static_cast<uint64_t>(n)).state);
+}
+
+RandomState Halves::end(const RandomState& start, int64_t n) {
+  if (n == 0) return start;
+  const int64_t halves = n - static_cast<int64_t>(start.has_half), words = (halves + 1) / 2;
+  const uint128_t state = advanced(congruence(start), static_cast<uint64_t>(words)).state;
+  RandomState result = with_state(start, state);
+  result.has_half = static_cast<uint64_t>(halves % 2);
+  if (words > 0) result.half = output(state) >> 32;
+  return result;
+}
+
+}  // namespace tilewise::ops

@@ -1,0 +1,84 @@
+#include <cstring>
+
+#include "ops/copy.h"
+#include "ops/create.h"
+#include "ops/random/kernel.h"
+#include "ops/random/plan.h"
+#include "ops/record_builder.h"
+#include "runtime/base/error.h"
+
+namespace tilewise::ops {
+
+namespace {
+
+// A record's output can be drawn in place where it is a whole store in its own order.
+bool is_whole_store(const Array& array) {
+  const Store& store = *array.store;
+  return array.view == partition::dense_view(store.base_shape, array.view.dtype, array.view.itemsize) &&
+         store.base_itemsize == array.view.itemsize;
+}
+
+Scalar low_of(const Draw& what) {
+  return cast(Scalar::of(DType::kUInt64, what.low), what.dtype);
+}
+
+}  // namespace
+
+void RandomStream::set(const RandomState& state) {
+  state_ = state;
+  pending_.reset();
+}
+
+RandomState RandomStream::state() {
+  if (pending_) {
+    to_host(*pending_, &state_);
+    pending_.reset();
+  }
+  return state_;
+}
+
+Array RandomStream::draw(const Draw& what, const Dims& shape, const Array* out) {
+  if (what.distribution == Distribution::kIntegers && what.range == 0) {  // takes nothing from the stream
+    const Array constant = full(shape, low_of(what));
+    if (!out) return constant;
+    assign(*out, Input::of(constant));
+    return *out;
+  }
+  const bool in_place = out && is_whole_store(*out);
+  const Array result = in_place ? *out : new_array(shape, what.dtype);
+  const int64_t count = result.view.count();
+  if (count > 0) {
+    // A small array is known to the leader only if its start is; and what the leader has computed is there at once.
+    if (pending_ && (count < session::min_tile() || pending_->store->residence == Store::Residence::kKnown)) state();
+    const auto kernel = random_kernel(what);
+    const bool fixed = kernel->fixed();
+    RandomCall call;
+    std::memset(static_cast<void*>(&call), 0, sizeof(call));
+    call.draw = what;
+    call.start = state_;
+    call.takes_input = pending_.has_value();
+    const Array end = new_array({kStateWords}, DType::kUInt64);
+    const bool has_end = !fixed || pending_;
+
+    ScratchRecord record;
+    record->kind = RecordKind::kCall;
+    record->family = random_family();
+    record->inputs.resize(pending_ ? 1 : 0);
+    if (pending_) record->inputs[0].view = pending_->view;
+    record->outputs.resize(has_end ? 2 : 1);
+    record->outputs[0].view = result.view;
+    if (has_end) record->outputs[1].view = end.view;
+    record->bytes.resize(sizeof(call));
+    std::memcpy(record->bytes.data(), &call, sizeof(call));
+    const Array* in = pending_ ? &*pending_ : nullptr;
+    const Array* outputs[] = {&result, &end};
+    session::record(*record, &in, outputs);
+    if (has_end) pending_ = end;
+    else state_ = kernel->state_at(state_, kernel->position_behind(count));
+  }
+  if (!out || in_place) return result;
+  assign(*out, Input::of(result));
+  return *out;
+}
+
+}  // namespace tilewise::ops
