@@ -32,14 +32,30 @@ int draw_next(const S& s, typename S::Reader& from, typename S::Value* to) {
   }
 }
 
+// As many values as follow each other with one element each, at most n and what the buffer holds.
+template <bool kKeep, Walks S>
+int draw_quick(const S& s, typename S::Reader& from, int64_t n, typename S::Value* to) {
+  const int most = static_cast<int>(std::min<int64_t>(from.buffered(), n));
+  const auto* elements = from.data();
+  int i = 0;
+  while (i < most && s.quick(elements[i], to + (kKeep ? i : 0))) ++i;
+  from.skip(i);
+  return i;
+}
+
 // The next n values. What is left of the last element is lost.
 template <class S>
 void draw_count(const S& s, typename S::Reader& from, int64_t n, typename S::Value* to) {
   constexpr int kYield = S::kYield;
   if constexpr (Walks<S>) {
-    for (; n > 0; --n) {
+    while (n > 0) {
       from.want(n);
+      const int quick = draw_quick<true>(s, from, n, to);
+      to += quick;
+      n -= quick;
+      if (n == 0 || from.buffered() == 0) continue;
       *to++ = s.draw(from);
+      --n;
     }
   } else {
     while (n >= kYield) {
@@ -47,7 +63,12 @@ void draw_count(const S& s, typename S::Reader& from, int64_t n, typename S::Val
       const int m = static_cast<int>(std::min<int64_t>(from.buffered(), n / kYield));
       const auto* elements = from.data();
       typename S::Value* at = to;
-      for (int i = 0; i < m; ++i) at += s.take(elements[i], at);
+      if (s.fixed()) {
+        for (int i = 0; i < m; ++i) s.take(elements[i], to + i * kYield);
+        at += static_cast<int64_t>(m) * kYield;
+      } else {
+        for (int i = 0; i < m; ++i) at += s.take(elements[i], at);
+      }
       from.skip(m);
       n -= at - to;
       to = at;
@@ -70,6 +91,8 @@ int64_t draw_until(const S& s, typename S::Reader& from, int64_t limit, typename
   for (int64_t left; (left = limit - from.position()) > 0;) {
     from.want(left);
     if constexpr (Walks<S>) {
+      count += to ? draw_quick<true>(s, from, left, to + count) : draw_quick<false>(s, from, left, some);
+      if (from.position() >= limit || from.buffered() == 0) continue;
       *(to ? to + count : some) = s.draw(from);
       ++count;
     } else {

@@ -1,5 +1,7 @@
 #include "ops/random/pcg64.h"
 
+#include <bit>
+
 namespace tilewise::ops {
 
 namespace {
@@ -43,18 +45,25 @@ Congruence advanced(Congruence from, uint64_t n) {
   return from;
 }
 
-void fill_words(Congruence& from, int64_t n, uint64_t* to) {
+static_assert(std::endian::native == std::endian::little, "halves lie in a word with the lower one first");
+
+void fill_words(Congruence& from, int64_t n, void* memory) {
+  auto* to = static_cast<char*>(memory);
+  const auto put = [&](int at, uint128_t state) {
+    const uint64_t word = output(state);
+    std::memcpy(to + 8 * at, &word, sizeof(word));
+  };
   uint128_t state = from.state;
   const uint128_t increment = from.increment;
   if (n >= 2 * kStreams) {
     const uint128_t leap = kLeapSum * increment;
     uint128_t a = step(state, increment), b = step(a, increment), c = step(b, increment), d = step(c, increment);
     for (;;) {
-      to[0] = output(a);
-      to[1] = output(b);
-      to[2] = output(c);
-      to[3] = output(d);
-      to += kStreams;
+      put(0, a);
+      put(1, b);
+      put(2, c);
+      put(3, d);
+      to += 8 * kStreams;
       n -= kStreams;
       if (n < kStreams) break;
       a = a * kLeap + leap;
@@ -66,7 +75,8 @@ void fill_words(Congruence& from, int64_t n, uint64_t* to) {
   }
   for (; n > 0; --n) {
     state = step(state, increment);
-    *to++ = output(state);
+    put(0, state);
+    to += 8;
   }
   from.state = state;
 }

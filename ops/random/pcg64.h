@@ -22,8 +22,8 @@ struct Congruence {
 
 // The congruence n steps on.
 Congruence advanced(Congruence from, uint64_t n);
-// The next n words; the congruence moves on.
-void fill_words(Congruence& from, int64_t n, uint64_t* to);
+// The next n words; the congruence moves on. As halves, the lower one of a word comes first.
+void fill_words(Congruence& from, int64_t n, void* to);
 
 Congruence congruence(const RandomState& state);
 
@@ -41,7 +41,7 @@ class Reader {
   void skip(int n) { at_ += n; }
 
  protected:
-  E buffer_[kBuffer];
+  alignas(64) E buffer_[kBuffer];
   int at_ = 0, count_ = 0;
   int64_t position_ = 0;  // of the buffer's end
   Congruence next_;
@@ -91,12 +91,7 @@ class Halves : public Reader<uint32_t> {
   void want(int64_t n) {
     if (at_ < count_) return;
     const int words = static_cast<int>(std::clamp<int64_t>((n + 1) / 2, 1, kBuffer / 2));
-    uint64_t from[kBuffer / 2];
-    fill_words(next_, words, from);
-    for (int i = 0; i < words; ++i) {
-      buffer_[2 * i] = static_cast<uint32_t>(from[i]);
-      buffer_[2 * i + 1] = static_cast<uint32_t>(from[i] >> 32);
-    }
+    fill_words(next_, words, buffer_);
     count_ = 2 * words;
     at_ = 0;
     position_ += count_;

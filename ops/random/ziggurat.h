@@ -5,7 +5,9 @@
 // found in double precision from the tail inwards, as NumPy's were. Immutable after; safe from any thread.
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <type_traits>
 
 #include "ops/random/pcg64.h"
 
@@ -30,11 +32,12 @@ const FloatZiggurat& exponential_floats();
 inline constexpr double kNormalEdge = 3.6541528853610088;       // where the tail begins
 inline constexpr double kExponentialEdge = 7.69711747013104972;
 
-// A distribution of which a value may take several elements: draw(reader) gives one.
+// A distribution of which a value may take several elements: draw(reader) gives one, quick(element) most of them.
 template <class T>
 struct Normal {
   using Value = T;
   using Reader = std::conditional_t<sizeof(T) == 8, Words, Halves>;
+  using Element = typename Reader::Element;
   static constexpr int kYield = 1;
   static constexpr double kElements = 1.02;  // for a value, on average
   using Table = std::conditional_t<sizeof(T) == 8, DoubleZiggurat, FloatZiggurat>;
@@ -43,15 +46,23 @@ struct Normal {
   const Table* table;
   bool fixed() const { return false; }
 
+  // The value of an element that needs no other; false where it does (the value is then a candidate).
+  bool quick(Element e, T* to) const {
+    const int strip = static_cast<int>(e & 0xff);
+    const Element size = sizeof(T) == 8 ? e >> 9 & 0xfffffffffffff : e >> 9;
+    // The sign is as good as random: no branch.
+    const T x = static_cast<T>(static_cast<std::make_signed_t<Element>>(size)) * table->width[strip];
+    *to = std::bit_cast<T>(std::bit_cast<Element>(x) ^ (e & 0x100) << (8 * sizeof(T) - 9));
+    return size < table->inside[strip];
+  }
+
   T draw(Reader& from) const {
     for (;;) {
-      const auto e = from.next();
+      const Element e = from.next();
+      T x;
+      if (quick(e, &x)) return x;
       const int strip = static_cast<int>(e & 0xff);
-      const auto size = sizeof(T) == 8 ? e >> 9 & 0xfffffffffffff : e >> 9;
-      T x = static_cast<T>(static_cast<int64_t>(size)) * table->width[strip];
-      x = e & 0x100 ? -x : x;
-      if (size < table->inside[strip]) [[likely]] return x;
-      if (strip == 0) return tail(from, size >> 8 & 1);
+      if (strip == 0) return tail(from, e >> 17 & 1);
       if (accepted(from, strip, x)) return x;
     }
   }
@@ -75,6 +86,7 @@ template <class T>
 struct Exponential {
   using Value = T;
   using Reader = std::conditional_t<sizeof(T) == 8, Words, Halves>;
+  using Element = typename Reader::Element;
   static constexpr int kYield = 1;
   static constexpr double kElements = 1.03;
   using Table = std::conditional_t<sizeof(T) == 8, DoubleZiggurat, FloatZiggurat>;
@@ -83,14 +95,20 @@ struct Exponential {
   const Table* table;
   bool fixed() const { return false; }
 
+  bool quick(Element e, T* to) const {
+    e >>= sizeof(T) == 8 ? 3 : 1;
+    const int strip = static_cast<int>(e & 0xff);
+    const Element size = e >> 8;
+    *to = static_cast<T>(static_cast<std::make_signed_t<Element>>(size)) * table->width[strip];
+    return size < table->inside[strip];
+  }
+
   T draw(Reader& from) const {
-    constexpr int kUnused = sizeof(T) == 8 ? 3 : 1;
     for (;;) {
-      const auto e = from.next() >> kUnused;
-      const int strip = static_cast<int>(e & 0xff);
-      const auto size = e >> 8;
-      const T x = static_cast<T>(static_cast<int64_t>(size)) * table->width[strip];
-      if (size < table->inside[strip]) [[likely]] return x;
+      const Element e = from.next();
+      T x;
+      if (quick(e, &x)) return x;
+      const int strip = static_cast<int>(e >> (sizeof(T) == 8 ? 3 : 1) & 0xff);
       if (strip == 0) return static_cast<T>(kExponentialEdge) - std::log1p(-from.next_uniform());
       if (accepted(from, strip, x)) return x;
     }

@@ -16,13 +16,23 @@ from tilewise._modules import public
 
 _LOW = (1 << 64) - 1
 _FLOATS = (numpy.dtype("float64"), numpy.dtype("float32"))
+_KINDS = {t: numpy.dtype(t) for t in (numpy.float64, numpy.float32, numpy.int64, "float64", "float32", "f8", "f4", float)}
 _INTEGERS = {numpy.dtype(t): (numpy.iinfo(t).min, numpy.iinfo(t).max) for t in "bhilBHIL"}
 _INTEGERS[numpy.dtype(bool)] = (0, 1)
 _Stream = _core.RandomStream
 _judge = numpy.random.default_rng(0)
 
 
+def _dtype(dtype):
+    try:
+        return _KINDS[dtype]
+    except (KeyError, TypeError):
+        return numpy.dtype(dtype)
+
+
 def _shape(size):
+    if type(size) is int:
+        return (size,)
     return tuple(size) if hasattr(size, "__iter__") else (size,)
 
 
@@ -124,8 +134,6 @@ class Generator(Proxy):
         self.__dict__["_ours"] = False
 
     def _take_state(self):
-        if self._ours:
-            return
         held = self._numpy.bit_generator.state
         state, increment = held["state"]["state"], held["state"]["inc"]
         self._stream.set(
@@ -136,7 +144,8 @@ class Generator(Proxy):
     def _native(self, draw, *args):
         """Draws from the stream: draw(stream, ...) by one of its methods."""
         with self._lock:
-            self._take_state()
+            if not self._ours:
+                self._take_state()
             result = draw(self._stream, *args)
             if self._shared:
                 self._give_state()
@@ -155,7 +164,7 @@ class Generator(Proxy):
         """A method with dtype= and out=."""
         if size is None and out is None:
             return self._by_numpy(name, dtype=dtype, **more)
-        kind = numpy.dtype(dtype)
+        kind = _dtype(dtype)
         if kind not in _FLOATS:
             return self._by_numpy(name, size, dtype, **more)  # raises
         if self._stream is None or (out is not None and not (isinstance(out, _core.ndarray) and out._host() is None)):
@@ -190,7 +199,7 @@ class Generator(Proxy):
     def integers(self, low, high=None, size=None, dtype=numpy.int64, endpoint=False):
         if size is not None and self._stream is not None:
             first, last = _integer(low), _integer(0 if high is None else high)
-            kind = numpy.dtype(dtype)
+            kind = _dtype(dtype)
             lowest, highest = _INTEGERS.get(kind, (1, 0))
             if first is not None and last is not None:
                 if high is None:
