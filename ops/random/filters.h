@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "ops/random/pcg64.h"
+#include "ops/simd/pcg_words.h"
 
 namespace tilewise::ops {
 
@@ -24,12 +25,21 @@ struct Uniform {
     else *to = static_cast<float>(static_cast<int32_t>(e >> 8)) * 0x1p-24f;
     return 1;
   }
+  // n values at once.
+  void take_all(const uint64_t* elements, int64_t n, T* to) const requires(sizeof(T) == 8) {
+    simd::unit_doubles()(elements, n, to);
+  }
 };
 
 template <class T>
-struct InverseExponential : Uniform<T> {
-  int take(typename Uniform<T>::Reader::Element e, T* to) const {
-    Uniform<T>::take(e, to);
+struct InverseExponential {
+  using Value = T;
+  using Reader = typename Uniform<T>::Reader;
+  static constexpr int kYield = 1;
+  bool fixed() const { return true; }
+  double accepted() const { return 1; }
+  int take(typename Reader::Element e, T* to) const {
+    Uniform<T>().take(e, to);
     *to = static_cast<T>(-std::log1p(-static_cast<double>(*to)));  // in doubles for either type
     return 1;
   }

@@ -63,7 +63,10 @@ void draw_count(const S& s, typename S::Reader& from, int64_t n, typename S::Val
       const int m = static_cast<int>(std::min<int64_t>(from.buffered(), n / kYield));
       const auto* elements = from.data();
       typename S::Value* at = to;
-      if (s.fixed()) {
+      if constexpr (requires { s.take_all(elements, m, to); }) {
+        s.take_all(elements, m, to);
+        at += m;
+      } else if (s.fixed()) {
         for (int i = 0; i < m; ++i) s.take(elements[i], to + i * kYield);
         at += static_cast<int64_t>(m) * kYield;
       } else {

@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "ops/simd/pcg_words.h"
+
 namespace tilewise::ops {
 
 namespace {
@@ -9,11 +11,13 @@ namespace {
 constexpr uint128_t wide(uint64_t high, uint64_t low) { return static_cast<uint128_t>(high) << 64 | low; }
 constexpr uint128_t kMultiplier = wide(2549297995355413924u, 4865540595714422341u);
 constexpr int kStreams = 4;
+constexpr int64_t kWorthLanes = 8 * simd::kPcgLanes;
 
-// One step of the congruence taken `kStreams` times: state -> kLeap * state + kLeapSum * increment.
+// One step of the congruence taken n times: state -> power(n) * state + sum_of_powers(n) * increment.
 constexpr uint128_t power(int n) { return n == 0 ? 1 : kMultiplier * power(n - 1); }
 constexpr uint128_t sum_of_powers(int n) { return n == 0 ? 0 : power(n - 1) + sum_of_powers(n - 1); }
 constexpr uint128_t kLeap = power(kStreams), kLeapSum = sum_of_powers(kStreams);
+constexpr uint128_t kLongLeap = power(simd::kPcgLanes), kLongLeapSum = sum_of_powers(simd::kPcgLanes);
 
 inline uint64_t output(uint128_t state) {
   const uint64_t high = static_cast<uint64_t>(state >> 64), mixed = high ^ static_cast<uint64_t>(state);
@@ -23,9 +27,32 @@ inline uint64_t output(uint128_t state) {
 
 inline uint128_t step(uint128_t state, uint128_t increment) { return state * kMultiplier + increment; }
 
+uint64_t low_of(uint128_t x) { return static_cast<uint64_t>(x); }
+uint64_t high_of(uint128_t x) { return static_cast<uint64_t>(x >> 64); }
+
+// As many of the n words as fill all lanes.
+int64_t fill_lanes(simd::PcgWords kernel, Congruence& from, int64_t n, void* to) {
+  simd::PcgLanes lanes;
+  uint128_t state = from.state;
+  for (int i = 0; i < simd::kPcgLanes; ++i) {
+    state = step(state, from.increment);
+    lanes.low[i] = low_of(state);
+    lanes.high[i] = high_of(state);
+  }
+  const uint128_t increment = kLongLeapSum * from.increment;
+  lanes.multiplier_low = low_of(kLongLeap);
+  lanes.multiplier_high = high_of(kLongLeap);
+  lanes.increment_low = low_of(increment);
+  lanes.increment_high = high_of(increment);
+  const int64_t steps = n / simd::kPcgLanes;
+  kernel(lanes, steps, to);
+  from.state = wide(lanes.high[simd::kPcgLanes - 1], lanes.low[simd::kPcgLanes - 1]);
+  return steps * simd::kPcgLanes;
+}
+
 RandomState with_state(RandomState state, uint128_t value) {
-  state.state_high = static_cast<uint64_t>(value >> 64);
-  state.state_low = static_cast<uint64_t>(value);
+  state.state_high = high_of(value);
+  state.state_low = low_of(value);
   return state;
 }
 
@@ -49,6 +76,12 @@ static_assert(std::endian::native == std::endian::little, "halves lie in a word 
 
 void fill_words(Congruence& from, int64_t n, void* memory) {
   auto* to = static_cast<char*>(memory);
+  static const simd::PcgWords kernel = simd::pcg_words();
+  if (kernel && n >= kWorthLanes) {
+    const int64_t filled = fill_lanes(kernel, from, n, to);
+    to += filled * sizeof(uint64_t);
+    n -= filled;
+  }
   const auto put = [&](int at, uint128_t state) {
     const uint64_t word = output(state);
     std::memcpy(to + 8 * at, &word, sizeof(word));

@@ -32,7 +32,7 @@ template <class E>
 class Reader {
  public:
   using Element = E;
-  static constexpr int kBuffer = 4096 / sizeof(E);
+  static constexpr int kBuffer = 8192 / sizeof(E);
 
   int64_t position() const { return position_ - (count_ - at_); }
   // Elements that can be had without filling the buffer, and where they are.
