@@ -1,8 +1,8 @@
 // PCG64 (XSL-RR 128/64), the generator behind NumPy's default_rng: a linear congruence of 128 bits whose every output can
 // be computed from its position alone, since n steps of the congruence are one step of another (O'Neill 2014; Brown 1994).
 //
-// Words and Halves read the stream from any position through a small buffer, filled by four interleaved congruences so
-// that their multiplications overlap. Halves are the 32-bit numbers that NumPy takes from a word: the lower half first,
+// Words and Halves read the stream from any position through a small buffer, filled by interleaved congruences so that
+// their multiplications overlap. Halves are the 32-bit numbers that NumPy takes from a word: the lower half first,
 // the upper one kept for the next time, in another call as well. A reader belongs to one thread.
 #pragma once
 

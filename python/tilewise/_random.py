@@ -11,12 +11,12 @@ import threading
 import numpy
 
 from tilewise import _core
-from tilewise._fallback import Gathered, Proxy, call, fallback
+from tilewise._fallback import Gathered, Proxy, call, fallback, note
 from tilewise._modules import public
 
 _LOW = (1 << 64) - 1
 _FLOATS = (numpy.dtype("float64"), numpy.dtype("float32"))
-_KINDS = {t: numpy.dtype(t) for t in (numpy.float64, numpy.float32, numpy.int64, "float64", "float32", "f8", "f4", float)}
+_KINDS = {t: numpy.dtype(t) for t in (numpy.float64, numpy.float32, numpy.int64, "float64", "float32", "f4", float)}
 _INTEGERS = {numpy.dtype(t): (numpy.iinfo(t).min, numpy.iinfo(t).max) for t in "bhilBHIL"}
 _INTEGERS[numpy.dtype(bool)] = (0, 1)
 _Stream = _core.RandomStream
@@ -34,6 +34,13 @@ def _shape(size):
     if type(size) is int:
         return (size,)
     return tuple(size) if hasattr(size, "__iter__") else (size,)
+
+
+def _is_stored(x, axis):
+    """An array of numbers on tiles that has the axis."""
+    if not isinstance(x, _core.ndarray) or x._host() is not None or x.dtype.kind == "V":
+        return False
+    return isinstance(axis, int) and -x.ndim <= axis < x.ndim
 
 
 def _number(x):
@@ -102,22 +109,26 @@ class Generator(Proxy):
         return str(self._numpy)
 
     def __reduce__(self):
-        return Generator._around, (self._wrapped, self._shared)
+        return Generator._around, (self._current(), self._shared)
 
-    @property
-    def _wrapped(self):
+    def _current(self):
         """NumPy's generator with the state."""
         with self._lock:
             self._give_state()
             return self._numpy
 
     @property
-    def bit_generator(self):
+    def _wrapped(self):
+        """The same for others, who may keep it."""
         self.__dict__["_shared"] = True
+        return self._current()
+
+    @property
+    def bit_generator(self):
         return self._wrapped.bit_generator
 
     def spawn(self, n_children):
-        return [Generator._around(child, False) for child in self._wrapped.spawn(n_children)]
+        return [Generator._around(child, False) for child in self._current().spawn(n_children)]
 
     # ---- Where the state is
 
@@ -153,7 +164,7 @@ class Generator(Proxy):
 
     def _by_numpy(self, name, *args, **kwargs):
         with self._lock:
-            return getattr(self._wrapped, name)(*args, **kwargs)
+            return getattr(self._current(), name)(*args, **kwargs)
 
     def _fall_back(self, name, *args, **kwargs):
         return call(f"random.Generator.{name}", lambda *a, **k: self._by_numpy(name, *a, **k), args, kwargs)
@@ -236,12 +247,34 @@ class Generator(Proxy):
 
     @public("random.Generator.choice")
     def choice(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
-        """As NumPy's; with repeats and without weights, from a number of things, natively."""
-        if size is not None and replace and p is None and isinstance(a, (int, numpy.integer)) and a > 0:
-            return self.integers(0, a, _shape(size))
-        if size is None and numpy.ndim(a) == 0 and p is None:
+        """As NumPy's; with repeats and without weights, from a number of things or from an array of ours, natively."""
+        if size is not None and replace and p is None:
+            if isinstance(a, (int, numpy.integer)) and a > 0:
+                return self.integers(0, a, _shape(size))
+            if _is_stored(a, axis) and a.shape[axis] > 0:
+                return a.take(self.integers(0, a.shape[axis], _shape(size)), axis)
+        if size is None and p is None and isinstance(a, (int, numpy.integer)):
             return self._by_numpy("choice", a, size, replace, p, axis, shuffle)
         return self._fall_back("choice", a, size, replace, p, axis, shuffle)
+
+    def permutation(self, x, axis=0):
+        """As NumPy's. NumPy draws the order, one chain of swaps: a fallback; an array stays on its tiles."""
+        if not _is_stored(x, axis):
+            return self._fall_back("permutation", x, axis)
+        return x.take(self._order("permutation", x, axis), axis)
+
+    def shuffle(self, x, axis=0):
+        """As permutation, in place."""
+        if not _is_stored(x, axis) or not x.flags.writeable:
+            return self._fall_back("shuffle", x, axis)
+        x[...] = x.take(self._order("shuffle", x, axis), axis)
+
+    def _order(self, name, x, axis):
+        note(f"random.Generator.{name}", 0)
+        n = x.shape[axis]
+        if x.ndim == 1:
+            return self._by_numpy("permutation", n)
+        return self._by_numpy("permutation", numpy.arange(n).reshape(n, 1))[:, 0]  # NumPy's way with rows
 
     def _other(self, name, *args):
         """What is not native: one number, by NumPy; and by fallback arrays of parameters."""

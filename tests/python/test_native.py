@@ -287,7 +287,10 @@ CALLS = {
         lambda xp: drawn(xp, "standard_exponential", 5, "float32", "inv"),
     ],
     "random.Generator.exponential": [lambda xp: drawn(xp, "exponential", 2.5, (3, 4))],
-    "random.Generator.choice": [lambda xp: drawn(xp, "choice", 9, (3, 4))],
+    "random.Generator.choice": [
+        lambda xp: drawn(xp, "choice", 9, (3, 4)),
+        lambda xp: drawn(xp, "choice", xp.asarray(A), 5, axis=1),
+    ],
 }
 METHODS = {
     "all": (),

@@ -32,7 +32,7 @@ class Pair:
         return got
 
     def check(self):
-        assert self.ours._wrapped.bit_generator.state == self.numpys.bit_generator.state
+        assert self.ours._current().bit_generator.state == self.numpys.bit_generator.state
 
 
 def ranges(dtype):
@@ -192,6 +192,38 @@ def test_mixed_with_fallbacks():
         pair.numpys.shuffle(b)
         same(a, b)
     pair.check()
+
+
+@pytest.mark.filterwarnings("ignore::tilewise.FallbackWarning")
+def test_orders():
+    """Permutations, shuffles and choices of arrays: by position, along any axis, in place."""
+    ours, numpys = tilewise.random.default_rng(12), numpy.random.default_rng(12)
+    for shape, axes in (((0,), (0,)), ((1,), (0,)), ((9,), (0, -1)), ((5, 3), (0, 1, -1)), ((1000, 2, 3), (0, 2))):
+        for axis in axes:
+            want = numpy.arange(float(numpy.prod(shape))).reshape(shape)
+            got = tilewise.asarray(want)
+            same(ours.permutation(got, axis), numpys.permutation(want, axis))
+            if want.size:
+                same(ours.choice(got, 4, axis=axis), numpys.choice(want, 4, axis=axis))
+                same(ours.choice(got, (2, 3), axis=axis), numpys.choice(want, (2, 3), axis=axis))
+            want = want.copy()
+            assert ours.shuffle(got, axis) is None
+            numpys.shuffle(want, axis)
+            same(got, want)
+            same(ours.permuted(got, axis=axis), numpys.permuted(want, axis=axis))
+    for n in (0, 1, 17, 5000):
+        same(ours.permutation(n), numpys.permutation(n))
+    want = numpy.arange(12)
+    got = tilewise.asarray(want)
+    ours.shuffle(got[2:9:2])
+    numpys.shuffle(want[2:9:2])
+    same(got, want)
+    words, others = ["a", "b", "c"], ["a", "b", "c"]
+    ours, numpys = tilewise.random.default_rng(1), numpy.random.default_rng(1)
+    ours.shuffle(words)
+    numpys.shuffle(others)
+    assert words == others
+    assert ours.choice(["x", "y"]) == numpys.choice(["x", "y"])
 
 
 def test_who_holds_the_state():
