@@ -5,6 +5,7 @@ devices. Whoever draws next fetches it from the other, so native and other metho
 bit generator it is kept current after every call.
 """
 
+import copy
 import math
 import threading
 
@@ -116,6 +117,9 @@ class Generator(Proxy):
         with self._lock:
             self._give_state()
             return self._numpy
+
+    def __copy__(self):
+        return Generator._around(copy.copy(self._wrapped))  # of one bit generator
 
     @property
     def _wrapped(self):

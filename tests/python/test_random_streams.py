@@ -244,6 +244,10 @@ def test_copies_and_children():
     pair("standard_normal", 1001)
     for twin in (copy.deepcopy(pair.ours), pickle.loads(pickle.dumps(pair.ours))):
         same(twin.random(9), copy.deepcopy(pair.numpys).random(9))
+    twin, other = copy.copy(pair.ours), copy.copy(pair.numpys)
+    for _ in range(2):
+        same(twin.standard_normal(9), other.standard_normal(9))
+        pair("standard_normal", 9)
     for child, other in zip(pair.ours.spawn(2), pair.numpys.spawn(2), strict=True):
         same(child.standard_exponential(100), other.standard_exponential(100))
     assert str(pair.ours) == str(pair.numpys)
