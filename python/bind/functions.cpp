@@ -11,6 +11,7 @@
 #include "ops/op_table.h"
 #include "ops/reduce.h"
 #include "ops/select.h"
+#include "ops/sort.h"
 #include "python/bind/dtypes.h"
 #include "python/bind/fp.h"
 #include "python/bind/host.h"
@@ -216,6 +217,12 @@ void combine_rows(int op, py::handle dst, py::handle positions, py::handle value
   after_operation();
 }
 
+py::object sort(py::handle source, int axis, bool positions) {
+  const Array& array = source_array(source);
+  Array result = positions ? ops::argsort(array, axis) : ops::sort(array, axis);
+  return own(new_array(std::move(result), positions ? nullptr : cast_array(source.ptr())->descr, subclass_of(source.ptr())));
+}
+
 bool reducible(int op) { return op_info(static_cast<Opcode>(op)).reducible; }
 
 void assign(py::handle dst, py::handle value) {
@@ -267,6 +274,7 @@ void add_functions(py::module_& m) {
   m.def("gather_rows", gather_rows);
   m.def("scatter_rows", scatter_rows);
   m.def("combine_rows", combine_rows);
+  m.def("sort", sort);
   m.def("reducible", reducible);
   m.def("assign", assign);
   m.def("as_scalar", as_scalar);

@@ -182,11 +182,8 @@ def _by_numpy(name):
     return method
 
 
-for _name in ("sort", "partition", "setfield"):
-    set_method(_in_place(_name), _name, native=False)
+set_method(_in_place("setfield"), "setfield", native=False)
 for _name in (
-    "argsort",
-    "argpartition",
     "choose",
     "cumsum",
     "cumprod",

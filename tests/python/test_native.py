@@ -38,6 +38,16 @@ def drawn(xp, name, *args, **kwargs):
 
 # name -> calls. Those of ufuncs and methods are made below.
 CALLS = {
+    "sort": [
+        lambda xp: xp.sort(xp.asarray(A)),
+        lambda xp: xp.sort(xp.asarray(C), 1, "stable"),
+        lambda xp: xp.sort(A, None),
+    ],
+    "argsort": [lambda xp: xp.argsort(xp.asarray(C), 1, stable=True), lambda xp: xp.argsort(A, None, kind="stable")],
+    "partition": [lambda xp: xp.partition(xp.asarray(A), 2)[..., 2], lambda xp: xp.partition(xp.asarray(A), [0], 0)[0]],
+    "argpartition": [lambda xp: xp.asarray(A).ravel()[xp.argpartition(xp.asarray(A), 3, axis=None)[3]]],
+    "lexsort": [lambda xp: xp.lexsort((xp.asarray(A[0]), xp.asarray(M[0])))],
+    "sort_complex": [lambda xp: xp.sort_complex(xp.asarray(A)), lambda xp: xp.sort_complex(xp.asarray(Z))],
     "nonzero": [lambda xp: xp.nonzero(xp.asarray(M)), lambda xp: xp.nonzero(xp.asarray(C) > 0)],
     "flatnonzero": [lambda xp: xp.flatnonzero(xp.asarray(M))],
     "argwhere": [lambda xp: xp.argwhere(xp.asarray(C) > 0), lambda xp: xp.argwhere(xp.asarray(3))],
@@ -318,6 +328,10 @@ METHODS = {
     "flatten": (),
     "fill": (3,),
     "nonzero": (),
+    "sort": (0,),
+    "argsort": (1, "stable"),
+    "partition": (0,),
+    "argpartition": (0,),
     "take": ([1, 2], 1),
     "put": ([0, 1], 5),
     "compress": ([True, False, True], 0),
