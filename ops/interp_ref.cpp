@@ -86,6 +86,15 @@ class Run {
   int64_t row_stride(int access) const { return rank_ ? launch_.operands[access].strides.back() : 0; }
   uint8_t* flags(int i) const { return launch_.fp_flags ? launch_.fp_flags + i : nullptr; }
 
+  // A reduction's node, and what it met.
+  void reduce_node(int i, const ref::Line& line, const partition::TreeNode& node, char* state) const {
+    const Instr& in = program_.code[i];
+    uint8_t seen[kMomentParts] = {};
+    ref::reduce_node(program_.reductions[in.b], in.dtype, line, node, state, launch_.fp_flags ? seen : nullptr);
+    for (int part = 0; launch_.fp_flags && part < launch_.fp_parts; ++part)
+      launch_.fp_flags[part * program_.code.size() + i] |= seen[part];
+  }
+
   char* element(uint16_t value, int64_t x) { return value_[value].data() + x * size_of(value); }
 
   void step(int i, const Dims& at, int64_t x, int64_t count) {
@@ -152,7 +161,7 @@ class Run {
     const ref::Line line{values.data(), size, 0, row_, true};
     const auto root = partition::tree_nodes(0, row_, row_, partition::kLaneUnit);
     Buffer state(state_bytes(reduction, in.dtype));
-    ref::reduce_node(reduction, in.dtype, line, root.front(), state.data(), flags(i));
+    reduce_node(i, line, root.front(), state.data());
     fill(value_[i].data(), ref::reduced_value(reduction, in.dtype, state.data()), row_, itemsize(program_.type[i]));
   }
 
@@ -187,7 +196,7 @@ class Run {
       for (int64_t o = 0; o < outer; ++o) {
         for (int64_t x = 0; x < inner; ++x, out += state) {
           const char* first = gathered_[in.b].data() + (o * length * inner + x) * size;
-          ref::reduce_node(reduction, in.dtype, {first, inner * size, target.begin, target.extent, lanes}, node, out, flags(i));
+          reduce_node(i, {first, inner * size, target.begin, target.extent, lanes}, node, out);
         }
       }
     }

@@ -300,9 +300,11 @@ void Engine::look_at_reports() {
     for (size_t i = 0; i < report->flags.size(); ++i) {
       const uint8_t kinds = report->flags[i] & report->watch;
       if (!kinds) continue;
-      FpOrigin origin{report->program->code[i].op};
+      const size_t instructions = report->program->code.size();
+      FpOrigin origin{report->program->code[i % instructions].op};
       for (const FpOrigin& known : report->lines)
         if (known.op == origin.op) origin = known;
+      if (i >= instructions) origin.told_as = static_cast<uint8_t>(kFpSubtract + i / instructions - 1);
       fp_met_.add({origin, kinds});
     }
   }

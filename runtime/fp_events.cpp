@@ -3,8 +3,8 @@
 namespace tilewise {
 
 std::string fp_operation(const FpOrigin& origin) {
-  static constexpr const char* kNames[kFpNames] = {"",       "",       "matmul",   "dot",   "vecdot",
-                                                   "matvec", "vecmat", "subtract", "square"};
+  static constexpr const char* kNames[kFpNames] = {"",       "",       "matmul",   "dot",    "vecdot", "matvec",
+                                                   "vecmat", "reduce", "subtract", "square", "divide"};
   if (origin.told_as >= kFpMatmul && origin.told_as < kFpNames) return kNames[origin.told_as];
   std::string name = origin.op >= kFirstRow ? std::string(op_info(origin.op).name) : origin.op == kCast ? "cast" : "reduce";
   return origin.told_as == kFpScalar ? "scalar " + name : name;

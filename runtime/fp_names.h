@@ -16,8 +16,10 @@ enum FpName : uint8_t {
   kFpVecdot,
   kFpMatvec,
   kFpVecmat,
-  kFpSubtract,  // the parts of moments, beside their sums
+  kFpReduce,
+  kFpSubtract,  // the parts of moments, beside their sums: in the order of launch.h
   kFpSquare,
+  kFpQuotient,
   kFpNames,
 };
 

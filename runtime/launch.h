@@ -38,6 +38,9 @@ struct ReduceTarget {
 // kFpValueError is no warning: the row's value is an error (an integer raised to a negative integer).
 enum FpKind : uint8_t { kFpDivide = 1, kFpOverflow = 2, kFpUnderflow = 4, kFpInvalid = 8, kFpValueError = 16 };
 
+// A kMoments meets conditions in its sums (told as the reduction's), its differences, their squares, and the mean's division.
+inline constexpr int kMomentParts = 4;
+
 struct Launch {
   const Program* program = nullptr;
   Dims extents;                      // of the box
@@ -47,6 +50,7 @@ struct Launch {
   const Scalar* params = nullptr;         // one a parameter, already of the parameter's type
   ReduceTarget* reductions = nullptr;     // one a reduction
   uint8_t* fp_flags = nullptr;            // one byte an instruction (FpKind bits, OR-ed in); null: nobody asks
+  int fp_parts = 1;                       // kMomentParts: behind those, as many bytes for each further part of moments
   uint8_t fp_watch = 0xff;                // the kinds that somebody asks for; others need not be looked for
 };
 
@@ -69,7 +73,8 @@ int64_t state_bytes(const Reduction& reduction, DType dtype);
 struct Interpreter {
   void (*run)(const Launch& launch, Parallel& parallel) = nullptr;
   // Combines states: into[i] = combine(into[i], from[i]) for n states; counts are the positions under each node,
-  // for kMoments. FpKind bits of what plain joins meet are OR-ed into `flags`; null: nobody asks.
+  // for kMoments. FpKind bits of what joins meet are OR-ed into `flags` (kMomentParts bytes for kMoments, else one); null:
+  // nobody asks.
   void (*combine)(const Reduction& reduction, DType dtype, void* into, const void* from, int64_t n,
                   int64_t into_positions, int64_t from_positions, uint8_t* flags) = nullptr;
 };

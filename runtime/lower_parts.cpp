@@ -110,7 +110,9 @@ void GroupLowering::add_task(StepBuilder& step, const Box& box, int device) {
   if (group_.watch && l_.job.rank_of(device) == l_.job.rank) {
     run.report = std::make_shared<FpReport>();
     run.report->program = form;
-    run.report->flags.resize(form->code.size());
+    bool moments = false;
+    for (const Reduction& r : form->reductions) moments = moments || r.state == ReduceState::kMoments;
+    run.report->flags.resize(form->code.size() * (moments ? kMomentParts : 1));
     run.report->watch = group_.watch;
     run.report->lines = group_.op_lines;
   }

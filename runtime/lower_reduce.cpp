@@ -210,12 +210,13 @@ void GroupLowering::finish_reductions() {
 // What the joins of a later stage meet is told as what the reduction itself meets.
 std::shared_ptr<FpReport> GroupLowering::joins_report(const ReduceChain& chain, int device) const {
   const bool ours = l_.job.rank_of(device) == l_.job.rank;
-  if (!group_.watch || !ours || chain.reduction.state != ReduceState::kPlain) return nullptr;
+  const bool moments = chain.reduction.state == ReduceState::kMoments;
+  if (!group_.watch || !ours || (chain.reduction.state != ReduceState::kPlain && !moments)) return nullptr;
   auto program = std::make_shared<Program>();
   program->push({kReduce, chain.type, kNone, kNone, kNone}, chain.type);
   auto report = std::make_shared<FpReport>();
   report->program = std::move(program);
-  report->flags.resize(1);
+  report->flags.resize(moments ? kMomentParts : 1);
   report->watch = group_.watch;
   report->lines = group_.op_lines;
   return report;

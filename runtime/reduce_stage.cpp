@@ -11,10 +11,11 @@ using partition::TreeNode;
 
 void combine(const StateArray& in, char* into, const char* from, int64_t n, int64_t into_positions,
              int64_t from_positions) {
-  uint8_t seen = 0;
+  uint8_t seen[kMomentParts] = {};
   interpreter().combine(in.reduction, in.dtype, into, from, n, into_positions * in.weight, from_positions * in.weight,
-                        in.flags ? &seen : nullptr);
-  if (seen) std::atomic_ref(*in.flags).fetch_or(seen, std::memory_order_relaxed);
+                        in.flags ? seen : nullptr);
+  for (int part = 0; part < kMomentParts; ++part)
+    if (seen[part]) std::atomic_ref(in.flags[part]).fetch_or(seen[part], std::memory_order_relaxed);
 }
 
 namespace {

@@ -17,7 +17,7 @@ struct StateArray {
   DType dtype = DType::kFloat64;  // of the values reduced
   int64_t outer = 1, n = 1, inner = 1;
   int64_t weight = 1;
-  uint8_t* flags = nullptr;  // FpKind bits of what the joins meet, OR-ed in by several threads; null: nobody asks
+  uint8_t* flags = nullptr;  // of what the joins meet, as an interpreter's combine; OR-ed in by several threads
 
   int64_t bytes() const { return state_bytes(reduction, dtype); }
 };

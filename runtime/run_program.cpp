@@ -49,6 +49,7 @@ Launch make_launch(const ProgramRun& run, std::span<const Bound> bound, LaunchPa
   launch.params = run.params->data();
   if (run.report) launch.fp_watch = run.report->watch;
   launch.fp_flags = run.report ? run.report->flags.data() : nullptr;
+  if (run.report) launch.fp_parts = run.report->parts();
   std::vector<Operand>& operands = parts->operands;
   operands.assign(run.program->accesses.size(), {});
   parts->reductions = run.reductions;

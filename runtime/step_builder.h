@@ -25,7 +25,8 @@ namespace tilewise {
 // What the instructions of a group's tasks met: FpKind bits, filled in while they run.
 struct FpReport {
   std::shared_ptr<const Program> program;
-  std::vector<uint8_t> flags;  // one an instruction
+  std::vector<uint8_t> flags;  // one an instruction; where moments are among them, as many for each part (launch.h)
+  int parts() const { return static_cast<int>(flags.size() / program->code.size()); }
   uint8_t watch = 0;
   std::vector<FpOrigin> lines;
   Event finished;

@@ -32,14 +32,16 @@ Array selected_count(const Array& source, const ReduceOptions& options, bool kee
   return reduce(op::add, mask, plain);
 }
 
-// sums / count in the type of the sums, however NumPy gets there.
-Array divided(const Array& sums, const Input& count) {
+// sums / count in the type of the sums, however NumPy gets there. It divides numbers (`scalar`) in code of their own, if an
+// integer is one of their type.
+Array divided(const Array& sums, const Input& count, bool scalar) {
+  const session::ToldAs told(scalar && real_of(sums.view.dtype) == DType::kFloat64 ? kFpScalar : kFpOwn);
   const Array quotient = apply(op::divide, Input::of(sums), count);
   return quotient.view.dtype == sums.view.dtype ? quotient : astype(quotient, sums.view.dtype);
 }
 
 // The sum over the axes divided by the number of elements; in `dtype`.
-Array mean_in(const Array& source, const ReduceOptions& options, DType dtype, bool keepdims) {
+Array mean_in(const Array& source, const ReduceOptions& options, DType dtype, bool keepdims, bool scalar = false) {
   ReduceOptions sum = options;
   sum.dtype = dtype;
   sum.keepdims = keepdims;
@@ -48,27 +50,34 @@ Array mean_in(const Array& source, const ReduceOptions& options, DType dtype, bo
   const Array sums = reduce(op::add, source, sum);
   if (is_masked(options)) {
     const Array counts = selected_count(source, options, keepdims);
-    return divided(sums, Input::of(counts));
+    return divided(sums, Input::of(counts), scalar);
   }
-  return divided(sums, weak(static_cast<double>(ReducedAxes(source.view.shape, options.axes).count())));
+  return divided(sums, weak(static_cast<double>(ReducedAxes(source.view.shape, options.axes).count())), scalar);
 }
 
 DType default_type(DType given) { return is_bool(given) || is_integer(given) ? DType::kFloat64 : given; }
 DType wide(DType dtype) { return dtype == DType::kFloat16 ? DType::kFloat32 : dtype; }
 
+// Whether NumPy's result is a number rather than an array without axes.
+bool gives_scalar(const ReducedAxes& axes, const Array& source, const ReduceOptions& options) {
+  return !options.out && axes.result_shape(source.view.shape, options.keepdims).empty() && axes.mask() != 0;
+}
+
 // Sum of |x - mean|^2 in two passes.
 Array deviations_in_two_passes(const Array& source, const ReduceOptions& options, DType dtype) {
   const Array centre = mean_in(source, options, dtype, true);
   const Array distance = apply(op::subtract, Input::of(source), Input::of(centre));
-  Array squares = distance;
+  const auto square = [](const Array& x) {
+    const Input operand[] = {Input::of(x)};
+    return elementwise(op::square, operand);
+  };
+  Array squares;
   if (is_complex(distance.view.dtype)) {
-    const Array real{distance.store, partition::real_part(distance.view)};
-    const Array imag{distance.store, partition::imag_part(distance.view)};
-    const Array real_square = apply(op::multiply, Input::of(real), Input::of(real));
-    const Array imag_square = apply(op::multiply, Input::of(imag), Input::of(imag));
+    const Array real_square = square({distance.store, partition::real_part(distance.view)});
+    const Array imag_square = square({distance.store, partition::imag_part(distance.view)});
     squares = apply(op::add, Input::of(real_square), Input::of(imag_square));
   } else {
-    squares = apply(op::multiply, Input::of(distance), Input::of(distance));
+    squares = square(distance);
   }
   ReduceOptions sum = options;
   sum.dtype = real_of(dtype);
@@ -93,7 +102,8 @@ Array mean(const Array& source, const ReduceOptions& options) {
   const DType dtype = options.dtype.value_or(default_type(source.view.dtype));
   const ReducedAxes axes(source.view.shape, options.axes);
   check_out_shape(options.out, axes.result_shape(source.view.shape, options.keepdims), "add");
-  const Array result = mean_in(source, options, options.dtype ? dtype : wide(dtype), options.keepdims);
+  const Array result = mean_in(source, options, options.dtype ? dtype : wide(dtype), options.keepdims,
+                               gives_scalar(axes, source, options));
   if (options.out) return deliver(result, options.out);
   return result.view.dtype == dtype ? result : astype(result, dtype);
 }
@@ -108,14 +118,15 @@ Array variance(const Array& source, const ReduceOptions& options, double ddof, b
                         axes.mask() != 0;
   const Array deviations =
       one_pass ? deviations_in_one_pass(source, options, work) : deviations_in_two_passes(source, options, work);
+  const bool scalar = gives_scalar(axes, source, options);
   Array result;
   if (is_masked(options)) {
     const Array counts = selected_count(source, options, options.keepdims);
     const Array reduced = apply(op::subtract, Input::of(counts), weak(ddof));
     const Array positive = apply(op::maximum, Input::of(reduced), weak(0));
-    result = divided(deviations, Input::of(positive));
+    result = divided(deviations, Input::of(positive), scalar);
   } else {
-    result = divided(deviations, weak(std::max(static_cast<double>(axes.count()) - ddof, 0.0)));
+    result = divided(deviations, weak(std::max(static_cast<double>(axes.count()) - ddof, 0.0)), scalar);
   }
   if (root) {
     const Input operand[] = {Input::of(result)};
@@ -123,6 +134,7 @@ Array variance(const Array& source, const ReduceOptions& options, double ddof, b
   }
   if (options.out) return deliver(result, options.out);
   const DType type = real_of(dtype);
+  const session::ToldAs told(kFpSquare);  // NumPy squares in 16 bits
   return result.view.dtype == type ? result : astype(result, type);
 }
 

@@ -124,6 +124,7 @@ Array reduce(Opcode op, const Array& source, const ReduceOptions& options) {
   else record_reduction(input, result, axes, options.keepdims, reduction);
   if (direct) return result;
   if (options.initial) result = combined_with(result, op, cast(*options.initial, work));
+  const session::ToldAs told(kFpReduce);  // of which a cast is part
   if (dtype != work && !options.out) return astype(result, dtype);
   return deliver(result, options.out);
 }

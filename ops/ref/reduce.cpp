@@ -6,6 +6,7 @@
 
 #include "ops/ref/fn_arith.h"
 #include "ops/ref/loop.h"
+#include "ops/ref/make_loops.h"
 #include "runtime/base/convert.h"
 
 namespace tilewise::ops::ref {
@@ -66,6 +67,15 @@ auto squared(T v) {
   else return v * v;
 }
 
+// Computes into `made` and OR-s what the processor's flags say into *flags.
+template <class T, class F>
+void watch_part(uint8_t* flags, T* made, const F& compute) {
+  const HardwareFlags hardware;
+  compute();
+  asm volatile("" : : "r"(made) : "memory");  // computed before the flags are read
+  *flags |= hardware.seen();
+}
+
 template <class T>
 struct RealOf {
   using type = T;
@@ -77,15 +87,70 @@ struct RealOf<std::complex<R>> {
 
 // Chan's formula. The weights are computed in double, so that counts beyond 2^24 are no matter.
 template <class T>
-void join_moments(char* into, const char* from, int64_t n, int64_t m) {
+struct MomentsJoin {
   using R = typename RealOf<T>::type;
-  const double share = static_cast<double>(m) / static_cast<double>(n + m);
-  const T delta = get<T>(from) - get<T>(into);
-  const T mean = get<T>(into) + delta * static_cast<R>(share);
-  const R m2 = (get<R>(into + sizeof(T)) + get<R>(from + sizeof(T))) +
-               squared(delta) * static_cast<R>(static_cast<double>(n) * share);
-  put(into, mean);
-  put(into + sizeof(T), m2);
+
+  MomentsJoin(int64_t n, int64_t m)
+      : share(static_cast<R>(static_cast<double>(m) / static_cast<double>(n + m))),
+        weight(static_cast<R>(static_cast<double>(n) * (static_cast<double>(m) / static_cast<double>(n + m)))) {}
+
+  T difference(const char* into, const char* from) const { return get<T>(from) - get<T>(into); }
+  T mean(const char* into, const char* from, T delta) const {
+    const T a = get<T>(into), b = get<T>(from);
+    if constexpr (kIsComplex<T>) return {moved(a.real(), b.real(), delta.real()), moved(a.imag(), b.imag(), delta.imag())};
+    else return moved(a, b, delta);
+  }
+  R m2(const char* into, const char* from, R square) const {
+    return (get<R>(into + sizeof(T)) + get<R>(from + sizeof(T))) + square * weight;
+  }
+
+  R share, weight;
+
+ private:
+  // An infinite mean meets others as an infinite sum would.
+  R moved(R a, R b, R delta) const { return std::isinf(a) ? a + b : a + delta * share; }
+};
+
+template <class T>
+void join_moments(char* into, const char* from, int64_t count, int64_t n, int64_t m) {
+  using R = typename RealOf<T>::type;
+  const MomentsJoin<T> join(n, m);
+  for (int64_t i = 0; i < count; ++i, into += sizeof(T) + sizeof(R), from += sizeof(T) + sizeof(R)) {
+    const T delta = join.difference(into, from);
+    const T mean = join.mean(into, from, delta);
+    const R m2 = join.m2(into, from, squared(delta));
+    put(into, mean);
+    put(into + sizeof(T), m2);
+  }
+}
+
+// The same part by part, to see which of them meets what: flags[0] in sums, [1] in differences, [2] in squares.
+template <class T>
+void join_moments_watched(char* into, const char* from, int64_t count, int64_t n, int64_t m, uint8_t* flags) {
+  using R = typename RealOf<T>::type;
+  constexpr int64_t kAtOnce = 64, kBytes = sizeof(T) + sizeof(R);
+  const MomentsJoin<T> join(n, m);
+  T delta[kAtOnce];
+  R square[kAtOnce];
+  for (int64_t first = 0; first < count; first += kAtOnce) {
+    const int64_t some = std::min(kAtOnce, count - first);
+    char* to = into + first * kBytes;
+    const char* of = from + first * kBytes;
+    watch_part(flags + 1, delta, [&] {
+      for (int64_t i = 0; i < some; ++i) delta[i] = join.difference(to + i * kBytes, of + i * kBytes);
+    });
+    watch_part(flags + 2, square, [&] {
+      for (int64_t i = 0; i < some; ++i) square[i] = squared(delta[i]);
+    });
+    watch_part(flags, to, [&] {
+      for (int64_t i = 0; i < some; ++i) {
+        const T mean = join.mean(to + i * kBytes, of + i * kBytes, delta[i]);
+        const R m2 = join.m2(to + i * kBytes, of + i * kBytes, square[i]);
+        put(to + i * kBytes, mean);
+        put(to + i * kBytes + sizeof(T), m2);
+      }
+    });
+  }
 }
 
 // The values of one unit joined by lanes or in order, where value(p) gives that of position p of the unit.
@@ -121,9 +186,23 @@ void unit_state(const Reduction& reduction, DType dtype, const Line& line, int64
       using R = typename RealOf<T>::type;
       const auto plus = [](auto a, auto b) { return a + b; };
       const int64_t count = end - begin;
-      const T sum = join_unit<T>(count, line.lanes, [&](int64_t p) { return get<T>(source(p)); }, plus);
-      const T mean = sum / static_cast<R>(count);
-      const R m2 = join_unit<R>(count, line.lanes, [&](int64_t p) { return squared(get<T>(source(p)) - mean); }, plus);
+      std::vector<T> difference(count);
+      std::vector<R> square(count);
+      uint8_t none[kMomentParts];
+      uint8_t* seen = flags ? flags : none;
+      T mean;
+      R m2;
+      watch_part(seen, &mean, [&] {
+        mean = join_unit<T>(count, line.lanes, [&](int64_t p) { return get<T>(source(p)); }, plus);
+      });
+      watch_part(seen + 3, &mean, [&] { mean = mean / static_cast<R>(count); });
+      watch_part(seen + 1, difference.data(), [&] {
+        for (int64_t p = 0; p < count; ++p) difference[p] = get<T>(source(p)) - mean;
+      });
+      watch_part(seen + 2, square.data(), [&] {
+        for (int64_t p = 0; p < count; ++p) square[p] = squared(difference[p]);
+      });
+      watch_part(seen, &m2, [&] { m2 = join_unit<R>(count, line.lanes, [&](int64_t p) { return square[p]; }, plus); });
       put(state, mean);
       put(state + sizeof(T), m2);
     });
@@ -163,8 +242,8 @@ void combine_states(const Reduction& reduction, DType dtype, void* into, const v
     case ReduceState::kMoments:
       visit_mean(dtype, [&](auto t) {
         using T = typename decltype(t)::type;
-        for (int64_t i = 0; i < n; ++i)
-          join_moments<T>(to + i * size, of + i * size, into_positions, from_positions);
+        if (flags) join_moments_watched<T>(to, of, n, into_positions, from_positions, flags);
+        else join_moments<T>(to, of, n, into_positions, from_positions);
       });
       return;
   }

@@ -1,5 +1,6 @@
 #include "ops/simd/combine.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "ops/op_table.h"
@@ -40,8 +41,26 @@ void join_states(const KernelInfo& kernel, int64_t size, char* into, const char*
 
 }  // namespace
 
+void combine_moments(const Reduction& reduction, DType dtype, void* into, const void* from, int64_t n, int64_t into_positions,
+                     int64_t from_positions, uint8_t* flags, uint8_t watch) {
+  constexpr int64_t kAtOnce = 64, kStateBytes = 24;  // of a complex128 mean and its deviations
+  const int64_t size = state_bytes(reduction, dtype);
+  char before[kAtOnce * kStateBytes];
+  take_fp_status(watch);
+  for (int64_t at = 0; at < n; at += kAtOnce) {
+    const int64_t some = std::min(kAtOnce, n - at);
+    char* to = static_cast<char*>(into) + at * size;
+    const char* of = static_cast<const char*>(from) + at * size;
+    std::memcpy(before, to, some * size);
+    ref::combine_states(reduction, dtype, to, of, some, into_positions, from_positions, nullptr);
+    if (take_fp_status(watch)) ref::combine_states(reduction, dtype, before, of, some, into_positions, from_positions, flags);
+  }
+}
+
 void combine_simd(const Reduction& reduction, DType dtype, void* into, const void* from, int64_t n, int64_t into_positions,
                   int64_t from_positions, uint8_t* flags) {
+  if (reduction.state == ReduceState::kMoments && flags)
+    return combine_moments(reduction, dtype, into, from, n, into_positions, from_positions, flags, 0xff);
   const int64_t size = itemsize(dtype);
   const auto aligned = [&](const void* p) { return reinterpret_cast<uintptr_t>(p) % (size < 8 ? size : 8) == 0; };
   if (reduction.state != ReduceState::kPlain || !aligned(into) || !aligned(from))

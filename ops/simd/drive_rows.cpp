@@ -6,6 +6,7 @@
 #include "ops/simd/block_copy.h"
 #include "ops/simd/block_runner.h"
 #include "ops/simd/fp_status.h"
+#include "ops/simd/moment_status.h"
 #include "ops/simd/lane_reducer.h"
 #include "ops/simd/reduce_sink.h"
 #include "partition/tree.h"
@@ -30,6 +31,7 @@ class RowWorker final : public Sink {
     const int count = static_cast<int>(plan_.reductions.size());
     work_ = arena.array<Work>(count);
     by_number_ = arena.array<int>(static_cast<int64_t>(plan_.program.reductions.size()));
+    if (count) MomentStatus::of_thread().begin(*g.launch);
     for (int i = 0; i < count; ++i) {
       const PlannedReduction& p = plan_.reductions[i];
       const int number = plan_.steps[p.step].slot;
@@ -172,6 +174,7 @@ void drive_long_rows(const Geometry& g, Parallel& parallel) {
   });
   Arena& arena = Arena::of_thread();
   if (g.launch->fp_flags) take_fp_status();
+  MomentStatus::of_thread().begin(*g.launch);
   for (int i = 0; i < reductions; ++i) {
     const PlannedReduction& p = plan.reductions[i];
     const int number = plan.steps[p.step].slot;

@@ -5,6 +5,7 @@
 #include "ops/simd/block_copy.h"
 #include "ops/simd/block_runner.h"
 #include "ops/simd/fp_status.h"
+#include "ops/simd/moment_status.h"
 #include "ops/simd/lane_reducer.h"
 #include "ops/simd/reduce_sink.h"
 #include "ops/simd/run_reducer.h"
@@ -52,6 +53,7 @@ class RunWorker final : public Sink {
     if (!g.batched) runner_.walk_along(axis);
     work_ = arena.array<Work>(count);
     by_number_ = arena.array<int>(static_cast<int64_t>(plan_.program.reductions.size()));
+    if (count) MomentStatus::of_thread().begin(*g.launch);
     for (int i = 0; i < count; ++i) {
       const PlannedReduction& p = plan_.reductions[i];
       const int number = plan_.steps[p.step].slot;
@@ -191,6 +193,7 @@ void drive_runs(const Geometry& g, int axis, Parallel& parallel) {
   });
   Arena& arena = Arena::of_thread();
   if (g.launch->fp_flags) take_fp_status();
+  MomentStatus::of_thread().begin(*g.launch);
   for (int i = 0; i < reductions; ++i) {
     const PlannedReduction& planned = plan.reductions[i];
     const StateJoin join = make_join(planned, plan.program.reductions[plan.steps[planned.step].slot]);

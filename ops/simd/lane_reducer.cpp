@@ -7,6 +7,8 @@
 #include "ops/ref/reduce.h"
 #include "ops/simd/arg_better.h"
 #include "ops/simd/combine.h"
+#include "ops/simd/fp_status.h"
+#include "ops/simd/moment_status.h"
 #include "partition/tree.h"
 #include "runtime/base/convert.h"
 
@@ -150,6 +152,7 @@ class MomentsReducer final : public LaneReducer {
   using R = typename PartOf<T>::type;
   MomentsReducer(Arena& arena, const PlannedReduction& planned) : LaneReducer(planned) {
     unit_ = arena.array<T>(kLaneUnit);
+    status_ = &MomentStatus::of_thread();
   }
   void begin_unit(int64_t) override {
     count_ = 0;
@@ -165,21 +168,27 @@ class MomentsReducer final : public LaneReducer {
     count_ += count;
   }
   void end_unit(char* state) override {
-    if constexpr (!kIsComplex<T>) {
-      if (planned_.lanes.accumulate && find_deviation_kernel(planned_.dtype)) return end_fast(state);
-    }
-    const T sum = by_lanes<T>([](T v) { return v; });
-    const T mean = sum / static_cast<R>(count_);
-    const R m2 = by_lanes<R>([mean](T v) {
-      const T d = v - mean;
-      if constexpr (kIsComplex<T>) return d.real() * d.real() + d.imag() * d.imag();
-      else return d * d;
-    });
+    if (status_->watch) take_fp_status(status_->watch);
+    if (kIsComplex<T> || !planned_.lanes.accumulate || !find_deviation_kernel(planned_.dtype)) end_plain(state);
+    else if constexpr (!kIsComplex<T>) end_fast(state);
+    if (status_->watch && take_fp_status(status_->watch)) attribute();
+  }
+
+ private:
+  void end_plain(char* state) const {
+    const T mean = by_lanes<T>([this](int64_t p) { return values_[p]; }) / static_cast<R>(count_);
+    const R m2 = by_lanes<R>([this, mean](int64_t p) { return squared(values_[p] - mean); });
     std::memcpy(state, &mean, sizeof mean);
     std::memcpy(state + sizeof mean, &m2, sizeof m2);
   }
 
- private:
+  // The unit once more by the reference, which watches its parts one by one.
+  void attribute() {
+    char state[sizeof(T) + sizeof(R)];
+    const ref::Line line{reinterpret_cast<const char*>(values_), sizeof(T), 0, count_, true};
+    ref::reduce_node({ReduceState::kMoments, 0, 0}, planned_.dtype, line, {0, 0, 0, count_}, state, status_->seen);
+  }
+
   void end_fast(char* state) {
     const LaneKernel& add = planned_.lanes;
     const DeviationKernel deviations = find_deviation_kernel(planned_.dtype);
@@ -209,16 +218,22 @@ class MomentsReducer final : public LaneReducer {
   S by_lanes(const F& f) const {
     S lane[kLanes];
     const int64_t present = std::min(count_, kLanes);
-    for (int64_t l = 0; l < present; ++l) lane[l] = f(values_[l]);
+    for (int64_t l = 0; l < present; ++l) lane[l] = f(l);
     int64_t at = kLanes;
     for (; at + kLanes <= count_; at += kLanes)
-      for (int64_t l = 0; l < kLanes; ++l) lane[l] += f(values_[at + l]);
-    for (; at < count_; ++at) lane[at % kLanes] += f(values_[at]);
+      for (int64_t l = 0; l < kLanes; ++l) lane[l] += f(at + l);
+    for (; at < count_; ++at) lane[at % kLanes] += f(at);
     for (int64_t w = kLanes / 2; w > 0; w /= 2)
       for (int64_t l = 0; l < w && l + w < present; ++l) lane[l] += lane[l + w];
     return lane[0];
   }
 
+  static R squared(T d) {
+    if constexpr (kIsComplex<T>) return d.real() * d.real() + d.imag() * d.imag();
+    else return d * d;
+  }
+
+  MomentStatus* status_;
   T* unit_;
   const T* values_ = nullptr;
   int64_t count_ = 0;
@@ -274,6 +289,11 @@ int64_t value_offset(const Reduction& reduction, DType dtype) {
 void StateJoin::operator()(char* into, const char* from, int64_t width, int64_t into_positions,
                            int64_t from_positions) const {
   if (width == 1 && one) return one(into, from);
+  if (reduction.state == ReduceState::kMoments) {
+    MomentStatus& status = MomentStatus::of_thread();
+    if (status.watch)
+      return combine_moments(reduction, dtype, into, from, width, into_positions, from_positions, status.seen, status.watch);
+  }
   combine_simd(reduction, dtype, into, from, width, into_positions, from_positions, nullptr);
 }
 

@@ -195,6 +195,7 @@ class Planner {
       plan_.quantum = std::max(plan_.quantum, planned.row.quantum);
     } else if (r.state == ReduceState::kMoments) {
       planned.lanes = find_lane_kernel(op::add, instr.dtype);
+      planned.moments = true;
       planned.lanes.join = nullptr;  // sums of a unit only; states join by Chan's formula
     }
     plan_.reductions.push_back(planned);

@@ -52,6 +52,7 @@ struct PlannedReduction {
   DType dtype = DType::kBool;
   int64_t state_bytes = 0;
   bool flagged = false;        // joins may raise warnings
+  bool moments = false;        // ... and say in which part (moment_status.h)
   LaneKernel lanes;            // for kPlain
   KernelInfo row;              // of the operation, for kPlain
 };

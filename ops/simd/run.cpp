@@ -42,10 +42,12 @@ void run_parts(const Launch& launch, const simd::Plan& plan, Parallel& parallel)
   for (const simd::PlanPart& part : plan.parts) {
     Launch one = launch;
     one.program = &part.program;
-    flags.assign(part.number.size(), 0);
+    const size_t here = part.number.size(), whole = launch.program->code.size();
+    flags.assign(here * launch.fp_parts, 0);
     if (launch.fp_flags) one.fp_flags = flags.data();
     run_simd(one, parallel);
-    for (size_t i = 0; launch.fp_flags && i < flags.size(); ++i) launch.fp_flags[part.number[i]] |= flags[i];
+    for (size_t i = 0; launch.fp_flags && i < flags.size(); ++i)
+      launch.fp_flags[i / here * whole + part.number[i % here]] |= flags[i];
   }
 }
 

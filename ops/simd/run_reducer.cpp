@@ -3,7 +3,10 @@
 #include <cstring>
 #include <new>
 
+#include "ops/ref/reduce.h"
 #include "ops/simd/arg_better.h"
+#include "ops/simd/fp_status.h"
+#include "ops/simd/moment_status.h"
 #include "partition/tree.h"
 #include "runtime/launch.h"
 
@@ -110,6 +113,7 @@ class MomentsRun final : public RunReducer {
     rows_ = arena.array<T>(kRunUnit * columns);
     mean_ = arena.array<T>(columns);
     m2_ = arena.array<R>(columns);
+    status_ = &MomentStatus::of_thread();
   }
   void take(char*, int64_t, bool first, int64_t column, const char* values, int64_t count) override {
     if (first && column == 0) row_ = -1;
@@ -117,6 +121,13 @@ class MomentsRun final : public RunReducer {
     std::memcpy(rows_ + row_ * columns_ + column, values, count * sizeof(T));
   }
   void end_unit(char* states, int64_t columns) override {
+    if (status_->watch) take_fp_status(status_->watch);
+    compute(states, columns);
+    if (status_->watch && take_fp_status(status_->watch)) attribute(columns);
+  }
+
+ private:
+  void compute(char* states, int64_t columns) {
     const R count = static_cast<R>(row_ + 1);
     std::memcpy(mean_, rows_, columns * sizeof(T));
     for (int64_t r = 1; r <= row_; ++r)
@@ -131,7 +142,15 @@ class MomentsRun final : public RunReducer {
     }
   }
 
- private:
+  // The unit once more by the reference, which watches its parts one by one.
+  void attribute(int64_t columns) {
+    char state[sizeof(T) + sizeof(R)];
+    for (int64_t i = 0; i < columns; ++i) {
+      const ref::Line line{reinterpret_cast<const char*>(rows_ + i), static_cast<int64_t>(columns_ * sizeof(T)), 0, row_ + 1, false};
+      ref::reduce_node({ReduceState::kMoments, 0, 0}, planned_.dtype, line, {0, 0, 0, row_ + 1}, state, status_->seen);
+    }
+  }
+
   static R squared(T d) {
     if constexpr (kIsComplex<T>) return d.real() * d.real() + d.imag() * d.imag();
     else return d * d;
@@ -140,6 +159,7 @@ class MomentsRun final : public RunReducer {
   int64_t columns_, row_ = -1;
   T *rows_, *mean_;
   R* m2_;
+  MomentStatus* status_;
 };
 
 template <class Made, class... Args>

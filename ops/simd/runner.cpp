@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "ops/simd/block_copy.h"
 #include "ops/simd/fp_check.h"
 #include "ops/simd/fp_status.h"
+#include "ops/simd/moment_status.h"
 
 namespace tilewise::ops::simd {
 
@@ -439,10 +441,10 @@ void Runner::set_reduced(uint16_t value, const char* states, int64_t stride, con
 
 namespace {
 
-void note_flags(const Launch& launch, const Plan& plan, uint16_t instruction, uint8_t seen) {
-  if (!seen) return;
+void note_flags(const Launch& launch, const Plan& plan, uint16_t instruction, uint8_t seen, int part = 0) {
+  if (!seen || part >= launch.fp_parts) return;
   if (!plan.number.empty()) instruction = plan.number[instruction];
-  std::atomic_ref<uint8_t> flags(launch.fp_flags[instruction]);
+  std::atomic_ref<uint8_t> flags(launch.fp_flags[part * launch.program->code.size() + instruction]);
   if ((flags.load(std::memory_order_relaxed) | seen) != flags.load(std::memory_order_relaxed))
     flags.fetch_or(seen, std::memory_order_relaxed);
 }
@@ -452,7 +454,11 @@ void note_flags(const Launch& launch, const Plan& plan, uint16_t instruction, ui
 void note_reduced_flags(const Launch& launch, const Plan& plan, const PlannedReduction& reduction) {
   if (!launch.fp_flags) return;
   const uint8_t seen = take_fp_status(launch.fp_watch);
-  if (reduction.flagged) note_flags(launch, plan, plan.steps[reduction.step].value, seen);
+  const uint16_t instruction = plan.steps[reduction.step].value;
+  if (reduction.flagged) note_flags(launch, plan, instruction, seen);
+  if (!reduction.moments) return;
+  MomentStatus& met = MomentStatus::of_thread();
+  for (int part = 0; part < kMomentParts; ++part) note_flags(launch, plan, instruction, std::exchange(met.seen[part], 0), part);
 }
 
 // Which of a pair's operations raised a flag: they run once more, one by one.

@@ -104,6 +104,14 @@ def _reduced_count(a, axis):
     return count
 
 
+def _starved(a, axis, ddof, where):
+    """Whether too few elements enter a result. A mask is looked at, which waits for it."""
+    if where is None or where is True:
+        return _reduced_count(a, axis) <= ddof
+    counts = sum(asanyarray(where)._broadcast(a.shape), axis)
+    return bool(any(asanyarray(counts) <= ddof))
+
+
 def _moment(name, a, axis, dtype, out, ddof, keepdims, where):
     a = asanyarray(a)
     keepdims, where = _plain(keepdims, where)
@@ -116,7 +124,7 @@ def _moment(name, a, axis, dtype, out, ddof, keepdims, where):
     if axis is not None and not isinstance(axis, (int, tuple)):
         axis = operator.index(axis)
     result = _core.moment(name, stored, axis, bool(keepdims), dtype, out, where, float(ddof))
-    if where is None and _reduced_count(a, axis) <= ddof:
+    if _starved(a, axis, ddof, where):
         text = "Mean of empty slice" if name == "mean" else "Degrees of freedom <= 0 for slice"
         warnings.warn(text, RuntimeWarning, stacklevel=3)
     return result

@@ -46,7 +46,7 @@ class OwnedLaunch {
 
 void run_launch(const Launch& launch, Parallel& parallel) {
   interpreter().run(launch, parallel);
-  if (launch.fp_flags) note_conditions(launch.fp_flags, launch.program->code.size(), launch.fp_watch);
+  if (launch.fp_flags) note_conditions(launch.fp_flags, launch.program->code.size() * launch.fp_parts, launch.fp_watch);
 }
 
 }  // namespace
