@@ -168,13 +168,32 @@ class MomentsReducer final : public LaneReducer {
     count_ += count;
   }
   void end_unit(char* state) override {
-    if (status_->watch) take_fp_status(status_->watch);
-    if (kIsComplex<T> || !planned_.lanes.accumulate || !find_deviation_kernel(planned_.dtype)) end_plain(state);
-    else if constexpr (!kIsComplex<T>) end_fast(state);
+    compute(state);
     if (status_->watch && take_fp_status(status_->watch)) attribute();
+  }
+  // The flags are read once for all rows: reading waits for what is under way.
+  void rows(const char* values, int64_t rows, int64_t n, int64_t, char* states) override {
+    const auto load = [&](int64_t r) {
+      begin_unit(0);
+      take(values + r * n * size_, n);
+    };
+    for (int64_t r = 0; r < rows; ++r) {
+      load(r);
+      compute(states + r * planned_.state_bytes);
+    }
+    if (!status_->watch || !take_fp_status(status_->watch)) return;
+    for (int64_t r = 0; r < rows; ++r) {
+      load(r);
+      attribute();
+    }
   }
 
  private:
+  void compute(char* state) {
+    if (kIsComplex<T> || !planned_.lanes.accumulate || !find_deviation_kernel(planned_.dtype)) end_plain(state);
+    else if constexpr (!kIsComplex<T>) end_fast(state);
+  }
+
   void end_plain(char* state) const {
     const T mean = by_lanes<T>([this](int64_t p) { return values_[p]; }) / static_cast<R>(count_);
     const R m2 = by_lanes<R>([this, mean](int64_t p) { return squared(values_[p] - mean); });

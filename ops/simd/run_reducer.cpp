@@ -121,7 +121,6 @@ class MomentsRun final : public RunReducer {
     std::memcpy(rows_ + row_ * columns_ + column, values, count * sizeof(T));
   }
   void end_unit(char* states, int64_t columns) override {
-    if (status_->watch) take_fp_status(status_->watch);
     compute(states, columns);
     if (status_->watch && take_fp_status(status_->watch)) attribute(columns);
   }

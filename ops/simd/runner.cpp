@@ -453,12 +453,15 @@ void note_flags(const Launch& launch, const Plan& plan, uint16_t instruction, ui
 
 void note_reduced_flags(const Launch& launch, const Plan& plan, const PlannedReduction& reduction) {
   if (!launch.fp_flags) return;
-  const uint8_t seen = take_fp_status(launch.fp_watch);
   const uint16_t instruction = plan.steps[reduction.step].value;
+  if (reduction.moments) {  // they have taken the flags themselves
+    MomentStatus& met = MomentStatus::of_thread();
+    for (int part = 0; part < kMomentParts; ++part)
+      note_flags(launch, plan, instruction, std::exchange(met.seen[part], 0), part);
+    return;
+  }
+  const uint8_t seen = take_fp_status(launch.fp_watch);
   if (reduction.flagged) note_flags(launch, plan, instruction, seen);
-  if (!reduction.moments) return;
-  MomentStatus& met = MomentStatus::of_thread();
-  for (int part = 0; part < kMomentParts; ++part) note_flags(launch, plan, instruction, std::exchange(met.seen[part], 0), part);
 }
 
 // Which of a pair's operations raised a flag: they run once more, one by one.
