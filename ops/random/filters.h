@@ -53,16 +53,25 @@ struct Bits {
   static constexpr int kYield = std::is_same_v<U, bool> ? 32 : sizeof(U) == 8 ? 1 : 4 / sizeof(U);
   static constexpr int kBits = 32 / kYield;
 
-  T low = 0;
+  explicit Bits(T low_ = 0) : low(low_) {}
+  T low;
   bool fixed() const { return true; }
   double accepted() const { return 1; }
   int take(typename Reader::Element e, T* to) const {
     if constexpr (kYield == 1) *to = static_cast<T>(low + static_cast<T>(e));
     else if constexpr (std::is_same_v<U, bool>)
-      for (int k = 0; k < kYield; ++k) to[k] = e >> k & 1;
+      for (int k = 0; k < kYield; k += 8) spread(e >> k & 0xff, to + k);
     else
       for (int k = 0; k < kYield; ++k) to[k] = static_cast<T>(low + static_cast<T>(static_cast<U>(e >> kBits * k)));
     return kYield;
+  }
+
+ private:
+  // Bit k of eight to byte k: copied to all bytes, each keeps its own bit, and what is not zero becomes one.
+  static void spread(uint64_t bits, T* to) {
+    const uint64_t kept = bits * 0x0101010101010101 & 0x8040201008040201;
+    const uint64_t bytes = (kept + 0x7f7f7f7f7f7f7f7f) >> 7 & 0x0101010101010101;
+    std::memcpy(to, &bytes, sizeof(bytes));
   }
 };
 

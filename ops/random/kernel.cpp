@@ -181,7 +181,7 @@ template <class T, class U>
 std::unique_ptr<const RandomKernel> of_range(const Draw& draw) {
   const T low = static_cast<T>(draw.low);
   const U range = static_cast<U>(draw.range);
-  if (range == static_cast<U>(~U{0})) return made(draw, Bits<T, U>{low});
+  if (range == static_cast<U>(~U{0})) return made(draw, Bits<T, U>(low));
   return made(draw, Bounded<T, U>(low, range));
 }
 

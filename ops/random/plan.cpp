@@ -1,6 +1,8 @@
 #include "ops/random/plan.h"
 
+#include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "ops/random/kernel.h"
 #include "partition/tiling.h"
@@ -83,8 +85,7 @@ class Plan {
  public:
   Plan(const Record& record, CallPlan& plan) : record_(record), plan_(plan), out_(record.outputs[0]) {
     auto shared = std::make_shared<Shared>();
-    TW_CHECK(record.bytes.size() == sizeof(RandomCall));
-    std::memcpy(&shared->call, record.bytes.data(), sizeof(RandomCall));
+    shared->call = RandomCall::from(record.bytes);
     shared->kernel = random_kernel(shared->call.draw);
     shared->itemsize = out_.view.itemsize;
     shared->shape = out_.view.shape;
@@ -184,5 +185,35 @@ const uint16_t kRandomFamily = register_family({"random", plan_random});
 }  // namespace
 
 uint16_t random_family() { return kRandomFamily; }
+
+namespace {
+
+struct CallWords {
+  uint64_t distribution, dtype, scales, shifts, scale, shift, low, range, takes_input;
+  RandomState start;
+};
+static_assert(std::has_unique_object_representations_v<CallWords>);
+
+}  // namespace
+
+std::vector<char> RandomCall::bytes() const {
+  const CallWords words{static_cast<uint64_t>(draw.distribution), static_cast<uint64_t>(draw.dtype), draw.scales, draw.shifts,
+                        std::bit_cast<uint64_t>(draw.scale), std::bit_cast<uint64_t>(draw.shift), draw.low, draw.range,
+                        takes_input, start};
+  const char* at = reinterpret_cast<const char*>(&words);
+  return {at, at + sizeof(words)};
+}
+
+RandomCall RandomCall::from(const std::vector<char>& bytes) {
+  CallWords words;
+  TW_CHECK(bytes.size() == sizeof(words));
+  std::memcpy(&words, bytes.data(), sizeof(words));
+  RandomCall call;
+  call.draw = {static_cast<Distribution>(words.distribution), static_cast<DType>(words.dtype), words.scales != 0,
+               words.shifts != 0, std::bit_cast<double>(words.scale), std::bit_cast<double>(words.shift), words.low, words.range};
+  call.start = words.start;
+  call.takes_input = words.takes_input != 0;
+  return call;
+}
 
 }  // namespace tilewise::ops

@@ -19,6 +19,10 @@ struct RandomCall {
   Draw draw;
   RandomState start;
   bool takes_input = false;  // the start is the record's input
+
+  // In a record: whole words, so that equal calls are equal bytes.
+  std::vector<char> bytes() const;
+  static RandomCall from(const std::vector<char>& bytes);
 };
 
 inline constexpr int64_t kStateWords = sizeof(RandomState) / sizeof(uint64_t);

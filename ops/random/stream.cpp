@@ -1,5 +1,3 @@
-#include <cstring>
-
 #include "ops/copy.h"
 #include "ops/create.h"
 #include "ops/random/kernel.h"
@@ -30,11 +28,16 @@ void RandomStream::set(const RandomState& state) {
 }
 
 RandomState RandomStream::state() {
-  if (pending_) {
-    to_host(*pending_, &state_);
+  if (!pending_) return state_;
+  RandomState end;
+  try {
+    to_host(*pending_, &end);
+  } catch (const Error&) {  // the draw failed: the stream is where it was when last known
     pending_.reset();
+    throw;
   }
-  return state_;
+  pending_.reset();
+  return state_ = end;
 }
 
 Array RandomStream::draw(const Draw& what, const Dims& shape, const Array* out) {
@@ -52,11 +55,7 @@ Array RandomStream::draw(const Draw& what, const Dims& shape, const Array* out) 
     if (pending_ && (count < session::min_tile() || pending_->store->residence == Store::Residence::kKnown)) state();
     const auto kernel = random_kernel(what);
     const bool fixed = kernel->fixed();
-    RandomCall call;
-    std::memset(static_cast<void*>(&call), 0, sizeof(call));
-    call.draw = what;
-    call.start = state_;
-    call.takes_input = pending_.has_value();
+    const RandomCall call{what, pending_ ? RandomState() : state_, pending_.has_value()};
     const Array end = new_array({kStateWords}, DType::kUInt64);
     const bool has_end = !fixed || pending_;
 
@@ -68,8 +67,7 @@ Array RandomStream::draw(const Draw& what, const Dims& shape, const Array* out) 
     record->outputs.resize(has_end ? 2 : 1);
     record->outputs[0].view = result.view;
     if (has_end) record->outputs[1].view = end.view;
-    record->bytes.resize(sizeof(call));
-    std::memcpy(record->bytes.data(), &call, sizeof(call));
+    record->bytes = call.bytes();
     const Array* in = pending_ ? &*pending_ : nullptr;
     const Array* outputs[] = {&result, &end};
     session::record(*record, &in, outputs);

@@ -56,6 +56,23 @@ def test_a_failure_that_nobody_waits_for_is_told_at_the_end(run_program):
     assert done.stderr.count("prog.py:3 failed: made to fail by a test") == 1
 
 
+def test_a_failed_draw_leaves_the_generator_where_it_was_known_to_be(run_program):
+    program = """
+import numpy, tilewise as np
+rng = np.random.default_rng(1)
+x = rng.standard_normal(1000)
+for _ in range(2):
+    try:
+        print(rng.random())
+    except RuntimeError as error:
+        print(error)
+print(numpy.random.default_rng(1).random())
+"""
+    lines = run_program(program, TILEWISE_TEST_FAIL="random:0", TILEWISE_MIN_TILE=1).stdout.splitlines()
+    assert "prog.py:4 failed: made to fail by a test" in lines[0]
+    assert lines[1] == lines[2]
+
+
 @pytest.mark.parametrize("devices", ["cpu:1", "cpu:3"])
 def test_no_memory_leaves_the_session_usable(run_program, devices):
     done = run_program("""

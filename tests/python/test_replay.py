@@ -31,6 +31,13 @@ print(u[3, 3], u.std())
 x = np.exp(-u) + np.where(u > 0.1, u, 2)
 print(numpy.asarray(x).sum())
 """,
+    "random numbers": """
+import numpy, tilewise as np
+rng = np.random.default_rng(5)
+a, b = rng.standard_normal((3, 30000)), rng.standard_exponential(60000)
+print(a.sum(), b.mean(), rng.integers(0, 200, 3000, "u1").max())
+print(numpy.asarray(rng.random(7)).sum())
+""",
 }
 CONFIGS = [{"TILEWISE_DEVICES": "cpu:1"}, {"TILEWISE_DEVICES": "cpu:3", "TILEWISE_MIN_TILE": "1"},
            {"TILEWISE_DEVICES": "cpu:1", "TILEWISE_MIN_TILE": "1", "ranks": 2}]
