@@ -11,23 +11,6 @@ namespace tilewise::ops {
 
 namespace {
 
-bool is_logical(Opcode op) { return op == op::logical_and || op == op::logical_or || op == op::logical_xor; }
-
-// The type in which values combine, before NumPy's result type is considered.
-DType accumulation_type(Opcode op, const Array& source, const ReduceOptions& options) {
-  const DType given = source.view.dtype;
-  if (is_logical(op)) return DType::kBool;
-  if (!options.dtype && !options.out && (op == op::add || op == op::multiply)) {
-    if (is_bool(given) || is_signed(given)) return DType::kInt64;
-    if (is_unsigned(given)) return DType::kUInt64;
-  }
-  // NumPy takes the output's type for the left operand of the loop.
-  Array left = source;
-  if (options.out) left.view.dtype = options.out->view.dtype;
-  const Input operands[] = {Input::of(left), Input::of(source)};
-  return resolve_loop(op, operands, options.dtype, Casting::kUnsafe).dtype;
-}
-
 std::optional<Scalar> identity(Opcode op, DType dtype) {
   const auto integer = [&](int64_t v) { return cast(Scalar::of(DType::kInt64, v), dtype); };
   switch (op) {
@@ -90,7 +73,7 @@ Array filled(const Array& source, const ReducedAxes& axes, bool keepdims, const 
 
 Array reduce(Opcode op, const Array& source, const ReduceOptions& options) {
   const std::string_view title = op_info(op).name;
-  const DType dtype = accumulation_type(op, source, options);
+  const DType dtype = accumulation_type(op, source, options.dtype, options.out);
   const DType work = working_type(op, dtype);
   if (!op_info(op).reducible) throw Error(ErrorKind::kValue, str("reduction not supported for ", title));
   const ReducedAxes axes(source.view.shape, options.axes);

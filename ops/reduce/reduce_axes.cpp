@@ -1,9 +1,24 @@
 #include "ops/reduce/reduce_axes.h"
 
 #include "ops/copy.h"
+#include "ops/type_rules.h"
 #include "runtime/base/error.h"
 
 namespace tilewise::ops {
+
+DType accumulation_type(Opcode op, const Array& source, std::optional<DType> dtype, const Array* out) {
+  const DType given = source.view.dtype;
+  if (op == op::logical_and || op == op::logical_or || op == op::logical_xor) return DType::kBool;
+  if (!dtype && !out && (op == op::add || op == op::multiply)) {
+    if (is_bool(given) || is_signed(given)) return DType::kInt64;
+    if (is_unsigned(given)) return DType::kUInt64;
+  }
+  // NumPy takes the output's type for the left operand of the loop.
+  Array left = source;
+  if (out) left.view.dtype = out->view.dtype;
+  const Input operands[] = {Input::of(left), Input::of(source)};
+  return resolve_loop(op, operands, dtype, Casting::kUnsafe).dtype;
+}
 
 ReducedAxes::ReducedAxes(const Dims& shape, const std::optional<Dims>& axes) {
   if (axes) {

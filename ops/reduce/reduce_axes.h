@@ -9,6 +9,9 @@
 
 namespace tilewise::ops {
 
+// The type in which values combine, before NumPy's result type is considered.
+DType accumulation_type(Opcode op, const Array& source, std::optional<DType> dtype, const Array* out);
+
 // Which axes of an array are reduced.
 class ReducedAxes {
  public:

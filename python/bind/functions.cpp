@@ -10,6 +10,8 @@
 #include "ops/matmul.h"
 #include "ops/op_table.h"
 #include "ops/reduce.h"
+#include "ops/scan.h"
+#include "ops/search.h"
 #include "ops/select.h"
 #include "ops/sort.h"
 #include "python/bind/dtypes.h"
@@ -151,6 +153,37 @@ py::object arg_extreme(bool maximum, py::handle source, py::handle axis, bool ke
   return finish(reduction, ops::arg_extreme(maximum, array, along, keepdims, to));
 }
 
+// None where NumPy has to do it. The axis as NumPy takes it.
+py::object accumulate(int op, py::handle source, int64_t axis, py::handle dtype, py::handle out) {
+  const Array& array = source_array(source);
+  const Array* to = out.is_none() ? nullptr : &source_array(out);
+  const std::optional<DType> type = numeric_dtype(dtype.ptr());
+  if (!ops::scannable(static_cast<Opcode>(op), array, type, to)) return py::none();
+  Array result = ops::accumulate(static_cast<Opcode>(op), array, normalized_axis(axis, array.rank()), type, to);
+  after_operation();
+  if (to) return py::reinterpret_borrow<py::object>(out);
+  return own(new_result(std::move(result), subclass_of(source.ptr())));
+}
+
+// ---- Search
+py::object search_sorted(py::handle sorted, py::handle keys, bool right) {
+  Array result = ops::search_sorted(source_array(sorted), source_array(keys), right);
+  after_operation();
+  return own(new_result(std::move(result)));
+}
+
+// binning: "index", "uniform" or "edges".
+py::object count_bins(py::handle values, const std::string& binning, int64_t bins, py::handle edges, double width,
+                      py::handle weights) {
+  const ops::Binning how = binning == "index"     ? ops::Binning::kIndex
+                           : binning == "uniform" ? ops::Binning::kUniform
+                                                  : ops::Binning::kEdges;
+  const auto optional = [](py::handle array) { return array.is_none() ? nullptr : &source_array(array); };
+  Array result = ops::count_bins(source_array(values), how, bins, optional(edges), width, optional(weights));
+  after_operation();
+  return own(new_result(std::move(result)));
+}
+
 // ---- Others
 // `told_as` (FpName): under which of NumPy's names its floating-point conditions are told.
 py::object matmul(py::handle a, py::handle b, py::handle out, int told_as) {
@@ -258,6 +291,9 @@ void add_functions(py::module_& m) {
   m.def("reduce", reduce);
   m.def("moment", moment);
   m.def("arg_extreme", arg_extreme);
+  m.def("accumulate", accumulate);
+  m.def("search_sorted", search_sorted);
+  m.def("count_bins", count_bins);
   m.def("matmul", matmul);
   py::dict names;
   static constexpr std::pair<const char*, int> kProducts[] = {{"matmul", kFpMatmul}, {"dot", kFpDot},

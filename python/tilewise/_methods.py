@@ -185,12 +185,9 @@ def _by_numpy(name):
 set_method(_in_place("setfield"), "setfield", native=False)
 for _name in (
     "choose",
-    "cumsum",
-    "cumprod",
     "dump",
     "dumps",
     "getfield",
-    "searchsorted",
     "tofile",
 ):
     set_method(_by_numpy(_name), _name, native=False)

@@ -133,7 +133,6 @@ def _at(self, a, indices, *others):
 ufunc.reduce = _reduce
 ufunc.outer = _outer
 ufunc.at = _at
-ufunc.accumulate = _fallback_method("accumulate")
 ufunc.reduceat = _fallback_method("reduceat")
 ufunc.__reduce__ = lambda self: (get, (self._numpy,))
 ufunc.__module__ = "tilewise"

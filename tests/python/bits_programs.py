@@ -113,8 +113,18 @@ def norms(xp, dtype):
     yield x[x[:, 0] != 0].sum(axis=0) if xp is numpy else x.sum(axis=0)
 
 
+def scans(xp, dtype):
+    for shape in ((5000,), (70001,), (5, 9000), (9000, 5)):
+        x = xp.asarray(values(shape, dtype))
+        for axis in range(len(shape)):
+            yield x.cumsum(axis)
+            yield (x / 64 + 1).cumprod(axis)
+        yield x.T.cumsum(0)
+        yield x[::-1].cumsum()
+
+
 def own_programs():
-    for function in (sums, moments, stencil, laplacians, products):
+    for function in (sums, moments, stencil, laplacians, products, scans):
         for dtype in FLOATS:
             if not (function is products and dtype == "float16"):
                 yield f"{function.__name__}_{dtype}", lambda xp, f=function, d=dtype: tuple(f(xp, d))

@@ -120,7 +120,7 @@ def test_changed_arguments_are_written_back():
 def test_out_is_written():
     def outs(xp):
         out = xp.zeros(5)
-        assert xp.cumsum(xp.arange(5.0), out=out) is out
+        assert xp.take(xp.arange(5.0), [4, 0, 1, 2, 3], out=out) is out
         other = xp.zeros((2, 2))
         xp.linalg.multi_dot([xp.eye(2), xp.eye(2), xp.eye(2)], out=other)
         return out, other, xp.nan_to_num(xp.asarray([numpy.nan, 1]))
@@ -143,7 +143,7 @@ def test_results_in_containers():
     a = sample((4, 4))
     both(lambda xp: xp.linalg.svd(xp.asarray(a))[1], rtol=1e-12)
     both(lambda xp: xp.unique(xp.asarray([3, 1, 3]), return_counts=True))
-    both(lambda xp: xp.histogram(xp.asarray(a), 4))
+    both(lambda xp: xp.histogram2d(xp.asarray(a[0]), xp.asarray(a[1]), 4))
     result = tilewise.linalg.eigh(tilewise.asarray(a @ a.T))
     assert isinstance(result.eigenvalues, tilewise.ndarray)
     both(lambda xp: xp.linalg.inv(xp.asarray(a)), rtol=1e-10)

@@ -262,6 +262,20 @@ CALLS = {
     "allclose": [lambda xp: xp.allclose(xp.asarray(A), A)],
     "array_equal": [lambda xp: xp.array_equal(xp.asarray(A), A)],
     "array_equiv": [lambda xp: xp.array_equiv(xp.asarray(A), A[0])],
+    "cumsum": [lambda xp: xp.cumsum(xp.asarray(A), 1), lambda xp: xp.cumsum(xp.asarray(A), dtype="f4")],
+    "cumprod": [lambda xp: xp.cumprod(xp.asarray(A), 0)],
+    "nancumsum": [lambda xp: xp.nancumsum(xp.asarray(N), 0)],
+    "nancumprod": [lambda xp: xp.nancumprod(xp.asarray(N))],
+    "cumulative_sum": [lambda xp: xp.cumulative_sum(xp.asarray(A), axis=0, include_initial=True)],
+    "cumulative_prod": [lambda xp: xp.cumulative_prod(xp.asarray(A), axis=1)],
+    "searchsorted": [lambda xp: xp.searchsorted(xp.arange(9.0), xp.asarray(A), "right")],
+    "digitize": [lambda xp: xp.digitize(xp.asarray(A), xp.arange(3)), lambda xp: xp.digitize(3.5, [9, 4, 1], True)],
+    "bincount": [lambda xp: xp.bincount(xp.arange(5), A.ravel()[:5], 9), lambda xp: xp.bincount([0, 2, 2])],
+    "histogram": [
+        lambda xp: xp.histogram(xp.asarray(A), 5, density=True),
+        lambda xp: xp.histogram(xp.asarray(A), [-2, 0, 1.5], weights=abs(A)),
+    ],
+    "histogram_bin_edges": [lambda xp: xp.histogram_bin_edges(xp.asarray(A), 4)],
     "diff": [lambda xp: xp.diff(xp.asarray(A), 2, 0, prepend=0)],
     "ediff1d": [lambda xp: xp.ediff1d(xp.asarray(A))],
     "shape": [lambda xp: xp.shape(xp.asarray(A))],
@@ -310,6 +324,8 @@ METHODS = {
     "clip": (-1, 1),
     "conj": (),
     "conjugate": (),
+    "cumprod": (0,),
+    "cumsum": (1,),
     "diagonal": (1,),
     "dot": (S,),
     "max": (0,),
@@ -319,6 +335,7 @@ METHODS = {
     "ravel": ("F",),
     "repeat": (2, 1),
     "round": (1,),
+    "searchsorted": (0.5,),
     "squeeze": (),
     "std": (),
     "sum": (0,),
@@ -360,7 +377,8 @@ def test_function(name):
 
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_method(name):
-    both(lambda xp: getattr(xp.asarray(A), name)(*METHODS[name]), rtol=1e-12)
+    a = A[0] if name == "searchsorted" else A
+    both(lambda xp: getattr(xp.asarray(a), name)(*METHODS[name]), rtol=1e-12)
 
 
 def is_ufunc(name):

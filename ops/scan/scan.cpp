@@ -1,0 +1,47 @@
+#include "ops/scan.h"
+
+#include <cstring>
+
+#include "ops/copy.h"
+#include "ops/op_table.h"
+#include "ops/record_builder.h"
+#include "ops/reduce/reduce_axes.h"
+#include "ops/scan/plan.h"
+#include "runtime/base/error.h"
+
+namespace tilewise::ops {
+
+bool scannable(Opcode op, const Array& source, std::optional<DType> dtype, const Array* out) {
+  const OpInfo& info = op_info(op);
+  if (info.arity != 2) return false;
+  const DType loop = accumulation_type(op, source, dtype, out);
+  return info.result_type(loop) == loop && info.operand_type(1, loop) == loop &&
+         !(row(op).fp_for(loop) & NegativePower && !is_float(loop) && !is_complex(loop));
+}
+
+Array accumulate(Opcode op, const Array& source, int axis, std::optional<DType> dtype, const Array* out) {
+  if (out && !(out->view.shape == source.view.shape))
+    throw Error(ErrorKind::kValue, str("provided out is the wrong size for the accumulation."));
+  const DType loop = accumulation_type(op, source, dtype, out);
+  const Array input = source.view.dtype == loop ? source : astype(source, loop);
+  const partition::View* views[] = {&source.view};
+  Array result = new_like(source.view.shape, views, loop, itemsize(loop));
+  if (!result.view.empty()) {
+    const ScanForm form{op, static_cast<uint8_t>(axis), op_info(op).reducible};
+    ScratchRecord record;
+    record->kind = RecordKind::kCall;
+    record->family = scan_family();
+    record->bytes.resize(sizeof(form));
+    std::memcpy(record->bytes.data(), &form, sizeof(form));
+    record->inputs.resize(1);
+    record->inputs[0].view = input.view;
+    record->outputs.resize(1);
+    record->outputs[0].view = result.view;
+    const Array* in = &input;
+    const Array* to = &result;
+    session::record(*record, &in, &to);
+  }
+  return deliver(result, out);
+}
+
+}  // namespace tilewise::ops
