@@ -157,35 +157,70 @@ void scan_band(const Piece& piece, const Bands& bands, int64_t index, int64_t bl
   }
 }
 
-// One band on all cores, in one pass over memory: a core scans the next block on its own, takes the carry from who has the
-// block before, passes it on at once and joins it in while the block is in the cache.
-void scan_band_together(const ScanKernel& kernel, ref::Loop loop, const Bands& bands, int64_t index,
-                        int64_t blocks_before, uint8_t* met, Parallel& parallel) {
-  const char* totals;
-  const Band band = bands.band(index, &totals);
-  Carry carry;  // of block `ready`
-  std::atomic<int64_t> next{0}, ready{0};
-  {
-    const Piece piece(kernel, loop, met);
-    carry.join_totals(piece, bands, band, totals, blocks_before);
+// One band on all cores: a core scans the next block on its own, and joins the carry in as soon as it is known, which is
+// mostly at once. Until then the block waits while the core goes on, so that no core waits for one that is held up.
+class Together {
+ public:
+  Together(const Bands& bands, int64_t index, const Piece& piece, int64_t blocks_before)
+      : bands_(bands), band_(bands.band(index, &totals_at_)), bytes_(bands.value_bytes(band_)), done_(bands.blocks()),
+        totals_(bands.blocks() * bytes_), carries_((bands.blocks() + 1) * bytes_) {
+    Carry carry;
+    carry.join_totals(piece, bands, band_, totals_at_, blocks_before);
+    first_has_carry_ = carry.any;
+    if (carry.any) std::memcpy(carry_of(0), carry.values.data, bytes());
   }
-  parallel.run(parallel.width(), [&](int64_t) {
-    const Piece piece(kernel, loop, met);
-    Values total;
-    Carry mine;
-    for (int64_t b = next++; b < bands.blocks(); b = next++) {
-      const Band block = bands.block(band, b);
-      const bool known = ready.load(std::memory_order_acquire) == b;
-      piece.scan(block, known ? carry.get() : nullptr, total.data);
-      while (ready.load(std::memory_order_acquire) != b) std::this_thread::yield();
-      mine.any = carry.any && !known;
-      if (mine.any) std::memcpy(mine.values.data, carry.values.data, static_cast<size_t>(bands.value_bytes(band)));
-      carry.join(piece, bands, band, total.data);
-      ready.store(b + 1, std::memory_order_release);
-      if (mine.any) piece.add_carry(block, mine.get());
+
+  // What one core does.
+  void run(const Piece& piece) {
+    std::vector<int64_t> waiting;
+    for (int64_t b = next_++; b < bands_.blocks(); b = next_++) {
+      const bool known = ready_.load(std::memory_order_acquire) >= b;
+      piece.scan(bands_.block(band_, b), known && has_carry(b) ? carry_of(b) : nullptr, totals_.data() + b * bytes_);
+      done_[static_cast<size_t>(b)].store(true);
+      advance(piece);
+      if (!known) waiting.push_back(b);
+      while (!waiting.empty() && ready_.load(std::memory_order_acquire) >= waiting.back()) finish(piece, &waiting);
     }
-  });
-}
+    while (!waiting.empty()) {
+      while (ready_.load(std::memory_order_acquire) < waiting.back()) std::this_thread::yield();
+      finish(piece, &waiting);
+    }
+  }
+
+ private:
+  size_t bytes() const { return static_cast<size_t>(bytes_); }
+  char* carry_of(int64_t b) { return carries_.data() + b * bytes_; }
+  bool has_carry(int64_t b) const { return b > 0 || first_has_carry_; }
+  void finish(const Piece& piece, std::vector<int64_t>* waiting) {
+    const int64_t b = waiting->back();
+    waiting->pop_back();
+    if (has_carry(b)) piece.add_carry(bands_.block(band_, b), carry_of(b));
+  }
+  bool next_is_done() { return ready_.load() < bands_.blocks() && done_[static_cast<size_t>(ready_.load())].load(); }
+  // Joins the totals that are there, in index order; one core at a time.
+  void advance(const Piece& piece) {
+    while (next_is_done() && !advancing_.exchange(true)) {
+      while (next_is_done()) {
+        const int64_t b = ready_.load();
+        const char* total = totals_.data() + b * bytes_;
+        std::memcpy(carry_of(b + 1), has_carry(b) ? carry_of(b) : total, bytes());
+        if (has_carry(b)) piece.join(carry_of(b + 1), total, band_.w);
+        ready_.store(b + 1);
+      }
+      advancing_.store(false);
+    }
+  }
+
+  const Bands& bands_;
+  const char* totals_at_ = nullptr;
+  const Band band_;
+  const int64_t bytes_;
+  std::vector<std::atomic<bool>> done_;
+  std::vector<char> totals_, carries_;  // by block; carries_[b] is known once ready_ >= b
+  bool first_has_carry_ = false;
+  std::atomic<int64_t> next_{0}, ready_{0};
+  std::atomic<bool> advancing_{false};
+};
 
 // body(piece, i) for all i, in pieces of several.
 template <class F>
@@ -206,7 +241,10 @@ void scan_part(const ScanForm& form, DType dtype, const Bound& x, const Bound* t
   const Bands bands(form, dtype, x, &out, totals);
   const int64_t before = totals ? totals->shape[form.axis] : 0;
   if (parallel.width() > 1 && bands.count() < 2 * parallel.width() && bands.blocks() >= 4) {
-    for (int64_t i = 0; i < bands.count(); ++i) scan_band_together(kernel, loop, bands, i, before, met, parallel);
+    for (int64_t i = 0; i < bands.count(); ++i) {
+      Together together(bands, i, Piece(kernel, loop, met), before);
+      parallel.run(parallel.width(), [&](int64_t) { together.run(Piece(kernel, loop, met)); });
+    }
   } else {
     deal(kernel, loop, bands.count(), met, parallel,
          [&](const Piece& piece, int64_t i) { scan_band(piece, bands, i, before); });

@@ -59,27 +59,54 @@ class Uniform {
   T first_, last_, width_, count_;
 };
 
-template <class T>
-int64_t bin_between(const T* edges, int64_t bins, T value) {
-  if (!(value >= edges[0] && value <= edges[bins])) return -1;  // NaN too
-  int64_t position;
-  search_several<T, 1>(edges, bins + 1, &value, &position, true);
-  return std::min(position, bins) - 1;
+// Bins between edges, for several values at once: -1 outside, NaN too.
+template <class T, int kValues>
+void bins_between(const T* edges, int64_t bins, const T* values, int64_t* found) {
+  search_several<true, kValues>(edges, bins + 1, values, found);
+  for (int j = 0; j < kValues; ++j) found[j] = found[j] <= bins ? found[j] - 1 : values[j] == edges[bins] ? bins - 1 : -1;
 }
 
-// One section: counts[bin] += weight, or 1.
-template <class T, class Bin, class Count>
-void count_section(const Bound& values, const Bound* weights, int64_t lo, int64_t hi, Count* counts, const Bin& bin) {
-  const char* x = values.base + lo * values.strides[0];
-  const char* w = weights ? weights->base + lo * weights->strides[0] : nullptr;
-  for (int64_t i = lo; i < hi; ++i, x += values.strides[0]) {
-    const int64_t index = bin(*reinterpret_cast<const T*>(x));
-    if (w) {
-      if (index >= 0) counts[index] += static_cast<Count>(*reinterpret_cast<const double*>(w));
-      w += weights->strides[0];
-    } else if (index >= 0) {
-      counts[index] += 1;
-    }
+// The values lo .. hi of a section, their weights, and where they are counted.
+template <class Count>
+struct Section {
+  const Bound& values;
+  const Bound* weights;
+  int64_t lo, hi;
+  Count* counts;
+
+  template <class T>
+  T value(int64_t i) const {
+    return *reinterpret_cast<const T*>(values.base + i * values.strides[0]);
+  }
+  void add(int64_t i, int64_t bin) const {
+    if (bin < 0) return;
+    if constexpr (std::is_same_v<Count, double>)
+      counts[bin] += *reinterpret_cast<const double*>(weights->base + i * weights->strides[0]);
+    else
+      counts[bin] += 1;
+  }
+};
+
+template <class T, class Count, class Bin>
+void count_each(const Section<Count>& section, const Bin& bin) {
+  for (int64_t i = section.lo; i < section.hi; ++i) section.add(i, bin(section.template value<T>(i)));
+}
+
+template <class T, class Count>
+void count_between(const Section<Count>& section, const T* edges, int64_t bins) {
+  constexpr int kValues = 8;
+  T values[kValues];
+  int64_t found[kValues];
+  int64_t i = section.lo;
+  for (; i + kValues <= section.hi; i += kValues) {
+    for (int j = 0; j < kValues; ++j) values[j] = section.template value<T>(i + j);
+    bins_between<T, kValues>(edges, bins, values, found);
+    for (int j = 0; j < kValues; ++j) section.add(i + j, found[j]);
+  }
+  for (; i < section.hi; ++i) {
+    values[0] = section.template value<T>(i);
+    bins_between<T, 1>(edges, bins, values, found);
+    section.add(i, found[0]);
   }
 }
 
@@ -90,22 +117,18 @@ void count_task(const CountForm& form, DType dtype, const Bound& values, const B
   parallel.run(out.shape[0], [&](int64_t s) {
     const int64_t lo = s * form.section, hi = std::min(count, lo + form.section);
     std::vector<Count> counts(static_cast<size_t>(form.bins));
-    const auto run = [&](auto t, const auto& bin) {
-      count_section<typename decltype(t)::type>(values, weights, lo, hi, counts.data(), bin);
-    };
+    const Section<Count> section{values, weights, lo, hi, counts.data()};
     if (form.binning == Binning::kIndex) {
-      run(TypeOf<int64_t>(), [](int64_t index) { return index; });
+      count_each<int64_t>(section, [](int64_t index) { return index; });
     } else if (form.binning == Binning::kUniform && dtype == DType::kFloat32) {
-      run(TypeOf<float>(), Uniform<float>(*edges, form));
+      count_each<float>(section, Uniform<float>(*edges, form));
     } else if (form.binning == Binning::kUniform) {
-      run(TypeOf<double>(), Uniform<double>(*edges, form));
+      count_each<double>(section, Uniform<double>(*edges, form));
     } else {
       visit(dtype, [&](auto t) {
         using T = typename decltype(t)::type;
-        if constexpr (!kIsComplex<T> && !kIsHalf<T>) {
-          const auto* at = reinterpret_cast<const T*>(edges->base);
-          run(t, [&](T value) { return bin_between(at, form.bins, value); });
-        }
+        if constexpr (!kIsComplex<T> && !kIsHalf<T>)
+          count_between(section, reinterpret_cast<const T*>(edges->base), form.bins);
       });
     }
     char* to = out.base + s * out.strides[0];

@@ -17,9 +17,8 @@ using partition::DomainPartition;
 using partition::Tiling;
 
 // keys and out are dense blocks of a task.
-template <class T>
-void search_block(const Bound& sorted, const Bound& keys, const Bound& out, int64_t count, bool right,
-                  Parallel& parallel) {
+template <class T, bool kRight>
+void search_block(const Bound& sorted, const Bound& keys, const Bound& out, int64_t count, Parallel& parallel) {
   const auto* values = reinterpret_cast<const T*>(sorted.base);
   const auto* from = reinterpret_cast<const T*>(keys.base);
   auto* to = reinterpret_cast<int64_t*>(out.base);
@@ -29,8 +28,8 @@ void search_block(const Bound& sorted, const Bound& keys, const Bound& out, int6
     int64_t i = p * kGrain;
     const int64_t end = std::min(count, i + kGrain);
     for (; i + kKeys <= end; i += kKeys)
-      search_several<T, kKeys>(values, sorted.shape[0], from + i, to + i, right);
-    for (; i < end; ++i) search_several<T, 1>(values, sorted.shape[0], from + i, to + i, right);
+      search_several<kRight, kKeys>(values, sorted.shape[0], from + i, to + i);
+    for (; i < end; ++i) search_several<kRight, 1>(values, sorted.shape[0], from + i, to + i);
   });
 }
 
@@ -55,7 +54,9 @@ void plan_search(const Record& record, CallPlan& plan) {
     task.body = [dtype, right, count = box.count()](std::span<const Bound> in, std::span<const Bound> to,
                                                     Parallel& parallel) {
       visit(dtype, [&](auto t) {
-        search_block<typename decltype(t)::type>(in[0], in[1], to[0], count, right, parallel);
+        using T = typename decltype(t)::type;
+        if (right) search_block<T, true>(in[0], in[1], to[0], count, parallel);
+        else search_block<T, false>(in[0], in[1], to[0], count, parallel);
       });
     };
     plan.add(std::move(task));

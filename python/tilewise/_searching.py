@@ -50,7 +50,7 @@ def digitize(x, bins, right=False):
         raise ValueError("bins must be monotonically increasing or decreasing")
     if order > 0:
         return _positions(bins, x, not right)
-    return len(bins) - _positions(bins[::-1], x, bool(right))
+    return len(bins) - _positions(bins[::-1], x, not right)
 
 
 def _monotonic(bins):
@@ -70,12 +70,9 @@ def _monotonic(bins):
 def bincount(x, /, weights=None, minlength=0):
     x = asanyarray(x)
     w = None if weights is None else asanyarray(weights)
-    plain = _numbers(x) and (w is None or _numbers(w)) and x.ndim == 1
-    if not plain or x.dtype.kind not in "biu" or minlength is None or (w is not None and w.ndim != 1):
+    plain = _numbers(x) and x.ndim == 1 and x.dtype.kind in "biu" and minlength is not None
+    if not plain or (w is not None and not (_numbers(w) and w.ndim == 1 and w.dtype.kind != "c")):
         return call("bincount", numpy.bincount, (x, weights, minlength), {})
-    for given, wanted in ((x, numpy.dtype("int64")), (w, numpy.dtype("float64"))):
-        if given is not None and not numpy.can_cast(given.dtype, wanted, "safe") and given.dtype.kind in "uc":
-            raise TypeError(f"Cannot cast array data from {given.dtype!r} to {wanted!r} according to the rule 'safe'")
     minlength = operator.index(minlength)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
@@ -83,17 +80,16 @@ def bincount(x, /, weights=None, minlength=0):
 
     if x.size == 0:
         return zeros(minlength, numpy.intp)
-    if x.dtype.kind == "b":
-        x = x.astype("uint8")
-    low, high = x.min(), x.max()
-    if int(low) < 0:
+    x = x.astype("int64", copy=False)
+    highest = int(x.view("uint64").max())
+    if highest >= 1 << 63:  # of a negative number, seen without its sign
         raise ValueError("'list' argument must have no negative elements")
     if w is not None:
         if len(w) != len(x):
             raise ValueError("The weights and list don't have the same length.")
         w = w.astype("float64", copy=False)
-    length = max(int(high) + 1, minlength)
-    return _core.count_bins(x.astype("int64", copy=False), "index", length, None, 0.0, w)
+    length = max(highest + 1, minlength)
+    return _core.count_bins(x, "index", length, None, 0.0, w)
 
 
 def _edges(a, bins, range):
