@@ -20,6 +20,7 @@ enum FpName : uint8_t {
   kFpSubtract,  // the parts of moments, beside their sums: in the order of launch.h
   kFpSquare,
   kFpQuotient,
+  kFpAccumulate,
   kFpNames,
 };
 

@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "ops/op_table.h"
 #include "ops/opcode.h"
 #include "ops/ref/fn_arith.h"
 #include "runtime/base/convert.h"
@@ -27,7 +26,7 @@ void store(void* at, T value) {
 }
 
 struct Add {
-  explicit Add(const ScanLoop&) {}
+  explicit Add(ref::Loop) {}
   template <class T>
   T operator()(T a, T b) const {
     if constexpr (kIsHalf<T>) return to_half(to_float(a) + to_float(b));
@@ -35,7 +34,7 @@ struct Add {
   }
 };
 struct Multiply {
-  explicit Multiply(const ScanLoop&) {}
+  explicit Multiply(ref::Loop) {}
   template <class T>
   T operator()(T a, T b) const {
     if constexpr (kIsHalf<T>) return to_half(to_float(a) * to_float(b));
@@ -43,14 +42,14 @@ struct Multiply {
   }
 };
 struct Maximum {
-  explicit Maximum(const ScanLoop&) {}
+  explicit Maximum(ref::Loop) {}
   template <class T>
   T operator()(T a, T b) const {
     return ref::fn::maximum(a, b);
   }
 };
 struct Minimum {
-  explicit Minimum(const ScanLoop&) {}
+  explicit Minimum(ref::Loop) {}
   template <class T>
   T operator()(T a, T b) const {
     return ref::fn::minimum(a, b);
@@ -63,15 +62,15 @@ struct alignas(bytes) Raw {
 };
 // Any other operation, an element at a time.
 struct ByLoop {
-  explicit ByLoop(const ScanLoop& loop) : loop(loop) {}
+  explicit ByLoop(ref::Loop loop) : loop(loop) {}
   template <class T>
   T operator()(T a, T b) const {
     T result;
     const void* in[] = {&a, &b, nullptr};
-    loop.loop(in, &result, 1, loop.flags);
+    loop(in, &result, 1, nullptr);
     return result;
   }
-  const ScanLoop& loop;
+  ref::Loop loop;
 };
 
 // One neighbour: the running value stays in a register.
@@ -120,7 +119,7 @@ void scan_rows(const Band& band, const T* carry, T* running, Op op, Across x_acr
 }
 
 template <class T, class Op>
-void scan(const Band& band, const void* carry, void* total, const ScanLoop& loop) {
+void scan(const Band& band, const void* carry, void* total, ref::Loop loop) {
   const Op op(loop);
   if (band.w == 1) return scan_line<T>(band, carry, total, op);
   constexpr std::integral_constant<int64_t, sizeof(T)> kDense;
@@ -131,7 +130,7 @@ void scan(const Band& band, const void* carry, void* total, const ScanLoop& loop
 }
 
 template <class T, class Op>
-void add_carry(const Band& band, const void* carry, const ScanLoop& loop) {
+void add_carry(const Band& band, const void* carry, ref::Loop loop) {
   const Op op(loop);
   for (int64_t j = 0; j < band.w; ++j) {
     const T before = load<T>(static_cast<const char*>(carry) + j * static_cast<int64_t>(sizeof(T)));
@@ -145,7 +144,7 @@ void add_carry(const Band& band, const void* carry, const ScanLoop& loop) {
 }
 
 template <class T, class Op>
-void join(void* into, const void* from, int64_t w, const ScanLoop& loop) {
+void join(void* into, const void* from, int64_t w, ref::Loop loop) {
   const Op op(loop);
   for (int64_t j = 0; j < w; ++j) {
     const int64_t at = j * static_cast<int64_t>(sizeof(T));
@@ -156,7 +155,7 @@ void join(void* into, const void* from, int64_t w, const ScanLoop& loop) {
 
 template <class T, class Op>
 ScanKernel made() {
-  return {scan<T, Op>, add_carry<T, Op>, join<T, Op>, false};
+  return {scan<T, Op>, add_carry<T, Op>, join<T, Op>};
 }
 
 ScanKernel by_loop(DType dtype) {
@@ -172,11 +171,10 @@ ScanKernel by_loop(DType dtype) {
 }  // namespace
 
 ScanKernel scan_kernel(Opcode op, DType dtype) {
-  const FpRule rule = row(op).fp_for(dtype);
   const bool own = op == op::add || op == op::multiply;
   const bool order = (op == op::maximum || op == op::minimum) && !is_complex(dtype) && dtype != DType::kFloat16;
-  if ((!own && !order) || (rule != Never && rule != Hardware)) return by_loop(dtype);
-  ScanKernel kernel = visit(dtype, [&](auto t) -> ScanKernel {
+  if (!own && !order) return by_loop(dtype);
+  return visit(dtype, [&](auto t) -> ScanKernel {
     using T = typename decltype(t)::type;
     if (op == op::add) return made<T, Add>();
     if (op == op::multiply) return made<T, Multiply>();
@@ -187,8 +185,6 @@ ScanKernel scan_kernel(Opcode op, DType dtype) {
       return {};
     }
   });
-  kernel.hardware_flags = rule == Hardware && (is_float(dtype) || is_complex(dtype));
-  return kernel;
 }
 
 }  // namespace tilewise::ops

@@ -25,20 +25,14 @@ struct Band {
   int64_t n = 0, w = 1;
 };
 
-// What an operation without code of its own needs.
-struct ScanLoop {
-  ref::Loop loop = nullptr;
-  uint8_t* flags = nullptr;
-};
-
+// `loop` is the row's reference loop, for operations without code of their own.
 struct ScanKernel {
   // carry and total are dense, w values each; carry may be null; the total is the band's own, without the carry.
-  void (*scan)(const Band& band, const void* carry, void* total, const ScanLoop& loop) = nullptr;
+  void (*scan)(const Band& band, const void* carry, void* total, ref::Loop loop) = nullptr;
   // y[i] = carry op y[i].
-  void (*add_carry)(const Band& band, const void* carry, const ScanLoop& loop) = nullptr;
+  void (*add_carry)(const Band& band, const void* carry, ref::Loop loop) = nullptr;
   // into[j] = into[j] op from[j], w values.
-  void (*join)(void* into, const void* from, int64_t w, const ScanLoop& loop) = nullptr;
-  bool hardware_flags = false;  // the hardware's flags tell what is met; else the loop writes ScanLoop::flags
+  void (*join)(void* into, const void* from, int64_t w, ref::Loop loop) = nullptr;
 };
 
 ScanKernel scan_kernel(Opcode op, DType dtype);

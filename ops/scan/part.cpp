@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstring>
 #include <thread>
+#include <vector>
 
-#include "ops/ref/make_loops.h"
 #include "ops/scan/kernel.h"
 #include "ops/scan/plan.h"
 
@@ -99,29 +99,14 @@ class Bands {
   int64_t tiles_ = 1, count_ = 1, length_ = 0, block_ = 1, blocks_ = 0;
 };
 
-// A kernel with its operation's loop, for the time of one piece of work: tells what that met.
-class Piece {
- public:
-  Piece(const ScanKernel& kernel, ref::Loop loop, uint8_t* met)
-      : kernel_(kernel), met_(met), loop_{loop, met && !kernel.hardware_flags ? &seen_ : nullptr} {
-    if (met_ && kernel_.hardware_flags) hardware_.emplace();
-  }
-  ~Piece() {
-    if (hardware_) seen_ |= hardware_->seen();
-    if (met_ && seen_) std::atomic_ref<uint8_t>(*met_).fetch_or(seen_, std::memory_order_relaxed);
-  }
-  Piece(const Piece&) = delete;
+// A kernel with its operation's loop.
+struct Piece {
+  ScanKernel kernel;
+  ref::Loop loop;
 
-  void scan(const Band& band, const void* carry, void* total) const { kernel_.scan(band, carry, total, loop_); }
-  void add_carry(const Band& band, const void* carry) const { kernel_.add_carry(band, carry, loop_); }
-  void join(void* into, const void* from, int64_t w) const { kernel_.join(into, from, w, loop_); }
-
- private:
-  const ScanKernel& kernel_;
-  uint8_t* met_;
-  uint8_t seen_ = 0;
-  ScanLoop loop_;
-  std::optional<ref::HardwareFlags> hardware_;
+  void scan(const Band& band, const void* carry, void* total) const { kernel.scan(band, carry, total, loop); }
+  void add_carry(const Band& band, const void* carry) const { kernel.add_carry(band, carry, loop); }
+  void join(void* into, const void* from, int64_t w) const { kernel.join(into, from, w, loop); }
 };
 
 // What came before a block, in index order.
@@ -222,41 +207,37 @@ class Together {
   std::atomic<bool> advancing_{false};
 };
 
-// body(piece, i) for all i, in pieces of several.
+// body(i) for all i, in pieces of several.
 template <class F>
-void deal(const ScanKernel& kernel, ref::Loop loop, int64_t count, uint8_t* met, Parallel& parallel, const F& body) {
+void deal(int64_t count, Parallel& parallel, const F& body) {
   const int64_t pieces = std::min<int64_t>(count, parallel.width() == 1 ? 1 : 8 * parallel.width());
   parallel.run(pieces, [&](int64_t p) {
-    const Piece piece(kernel, loop, met);
-    for (int64_t i = count * p / pieces; i < count * (p + 1) / pieces; ++i) body(piece, i);
+    for (int64_t i = count * p / pieces; i < count * (p + 1) / pieces; ++i) body(i);
   });
 }
 
 }  // namespace
 
-void scan_part(const ScanForm& form, DType dtype, const Bound& x, const Bound* totals, const Bound& out, uint8_t* met,
+void scan_part(const ScanForm& form, DType dtype, const Bound& x, const Bound* totals, const Bound& out,
                Parallel& parallel) {
-  const ScanKernel kernel = scan_kernel(form.op, dtype);
-  const ref::Loop loop = ref::find_loop(form.op, dtype);
+  const Piece piece{scan_kernel(form.op, dtype), ref::find_loop(form.op, dtype)};
   const Bands bands(form, dtype, x, &out, totals);
   const int64_t before = totals ? totals->shape[form.axis] : 0;
   if (parallel.width() > 1 && bands.count() < 2 * parallel.width() && bands.blocks() >= 4) {
     for (int64_t i = 0; i < bands.count(); ++i) {
-      Together together(bands, i, Piece(kernel, loop, met), before);
-      parallel.run(parallel.width(), [&](int64_t) { together.run(Piece(kernel, loop, met)); });
+      Together together(bands, i, piece, before);
+      parallel.run(parallel.width(), [&](int64_t) { together.run(piece); });
     }
   } else {
-    deal(kernel, loop, bands.count(), met, parallel,
-         [&](const Piece& piece, int64_t i) { scan_band(piece, bands, i, before); });
+    deal(bands.count(), parallel, [&](int64_t i) { scan_band(piece, bands, i, before); });
   }
 }
 
-void scan_totals(const ScanForm& form, DType dtype, const Bound& x, const Bound& totals, uint8_t* met,
-                 Parallel& parallel) {
-  const ScanKernel kernel = scan_kernel(form.op, dtype);
+void scan_totals(const ScanForm& form, DType dtype, const Bound& x, const Bound& totals, Parallel& parallel) {
+  const Piece piece{scan_kernel(form.op, dtype), ref::find_loop(form.op, dtype)};
   const Bands bands(form, dtype, x, nullptr, &totals);
   const int64_t blocks = bands.blocks();
-  deal(kernel, ref::find_loop(form.op, dtype), bands.count() * blocks, met, parallel, [&](const Piece& piece, int64_t i) {
+  deal(bands.count() * blocks, parallel, [&](int64_t i) {
     const char* at;
     const Band band = bands.band(i / blocks, &at);
     Values total;

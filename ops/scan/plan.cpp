@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/op_table.h"
 #include "ops/scan/kernel.h"
 #include "partition/domain.h"
 #include "partition/tiling.h"
@@ -80,6 +81,7 @@ void plan_scan(const Record& record, CallPlan& plan) {
   place_result(record, domain, plan);
   const int64_t extent = out.view.shape[form.axis];
 
+  const bool tells = row(form.op).fp_for(dtype) != Never;
   const bool cut = domain.grid().cuts(form.axis).count() > 1;
   StoreId totals = 0;
   View totals_view;
@@ -104,9 +106,9 @@ void plan_scan(const Record& record, CallPlan& plan) {
       task.inputs.push_back({source.store, source.view, box});
       task.outputs.push_back({totals, totals_view, blocks_of(box, form, false)});
       task.cost = 4 * static_cast<double>(box.count());
-      task.met = plan.conditions();
-      task.body = [form, dtype, met = task.met](std::span<const Bound> in, std::span<const Bound> to, Parallel& parallel) {
-        scan_totals(form, dtype, in[0], to[0], met.get(), parallel);
+      task.tells = tells;
+      task.body = [form, dtype](std::span<const Bound> in, std::span<const Bound> to, Parallel& parallel) {
+        scan_totals(form, dtype, in[0], to[0], parallel);
       };
       plan.add(std::move(task));
     }
@@ -121,9 +123,9 @@ void plan_scan(const Record& record, CallPlan& plan) {
     if (cut && box.lo[form.axis] > 0) task.inputs.push_back({totals, totals_view, blocks_of(box, form, true)});
     task.outputs.push_back({out.store, out.view, box});
     task.cost = 4 * static_cast<double>(box.count());
-    task.met = plan.conditions();
-    task.body = [form, dtype, met = task.met](std::span<const Bound> in, std::span<const Bound> to, Parallel& parallel) {
-      scan_part(form, dtype, in[0], in.size() > 1 ? &in[1] : nullptr, to[0], met.get(), parallel);
+    task.tells = tells;
+    task.body = [form, dtype](std::span<const Bound> in, std::span<const Bound> to, Parallel& parallel) {
+      scan_part(form, dtype, in[0], in.size() > 1 ? &in[1] : nullptr, to[0], parallel);
     };
     plan.add(std::move(task));
   }

@@ -19,10 +19,9 @@ struct ScanForm {
 uint16_t scan_family();  // its number
 
 // out = the running combination of x along the axis; totals: of the blocks before the box's first, or null.
-void scan_part(const ScanForm& form, DType dtype, const Bound& x, const Bound* totals, const Bound& out, uint8_t* met,
+void scan_part(const ScanForm& form, DType dtype, const Bound& x, const Bound* totals, const Bound& out,
                Parallel& parallel);
 // totals[..., b, ...] = the combination of block b of x.
-void scan_totals(const ScanForm& form, DType dtype, const Bound& x, const Bound& totals, uint8_t* met,
-                 Parallel& parallel);
+void scan_totals(const ScanForm& form, DType dtype, const Bound& x, const Bound& totals, Parallel& parallel);
 
 }  // namespace tilewise::ops

@@ -23,6 +23,7 @@ Array accumulate(Opcode op, const Array& source, int axis, std::optional<DType> 
   if (out && !(out->view.shape == source.view.shape))
     throw Error(ErrorKind::kValue, str("provided out is the wrong size for the accumulation."));
   const DType loop = accumulation_type(op, source, dtype, out);
+  const session::ToldAs told(kFpAccumulate);  // of which a cast is part
   const Array input = source.view.dtype == loop ? source : astype(source, loop);
   const partition::View* views[] = {&source.view};
   Array result = new_like(source.view.shape, views, loop, itemsize(loop));
