@@ -17,8 +17,8 @@ _process.start()
 from tilewise import _fp, _namespace  # noqa: E402
 from tilewise._errors import FallbackWarning as FallbackWarning  # noqa: E402
 
-_CHAPTERS = """creation manipulation joining padding reductions scans searching logic products formulas selection sorting
-    methods protocols modules submodules random"""
+_CHAPTERS = """creation manipulation joining padding reductions scans searching logic products formulas selection
+    sorting methods protocols modules submodules random"""
 for _chapter in _CHAPTERS.split():
     _import_module("tilewise._" + _chapter)
 _fp.install()
