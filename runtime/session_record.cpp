@@ -290,6 +290,19 @@ bool record_plain(const PlainOperation& operation, StoreRef* result) {
   return true;
 }
 
+namespace {
+
+// However a read ends, nothing is written to its target any more: the memory is the caller's again.
+struct Unwanted {
+  ReadTarget& target;
+  ~Unwanted() {
+    const std::lock_guard lock(target.lock);
+    target.to = nullptr;
+  }
+};
+
+}  // namespace
+
 void read(const Array& source, void* to) {
   State& s = state();
   const size_t bytes = static_cast<size_t>(source.view.count()) * source.view.itemsize;
@@ -312,23 +325,18 @@ void read(const Array& source, void* to) {
   r.inputs.push_back({id, source.view});
   r.destination = std::make_shared<ReadTarget>(to);
   if (s.tap) s.tap->note_read(source, r.line, !here);
+  const Unwanted at_the_end{*r.destination};
   const auto events = here ? apply(s, engine, r) : apply_global(s, r);
   raise_if_poisoned(s, engine, id);  // the read itself may have issued what made it
   held.unlock();
-  try {
-    if (!here) agree(s);
-    wait_unlocked(s, events);
-    if (s.spmd && !here)
-      agree(s);  // what failed elsewhere
-    else if (Progress::failed() || (!here && Progress::told_of_conditions()))
-      settle_all(s);
-    else
-      return;
-  } catch (...) {
-    std::lock_guard lock(r.destination->lock);
-    r.destination->to = nullptr;
-    throw;
-  }
+  if (!here) agree(s);
+  wait_unlocked(s, events);
+  if (s.spmd && !here)
+    agree(s);  // what failed elsewhere
+  else if (Progress::failed() || (!here && Progress::told_of_conditions()))
+    settle_all(s);
+  else
+    return;
   held = lock(s);
   if (const FailurePtr failure = engine.failures().take_failed_read(id)) raise(s, failure);
   raise_if_poisoned(s, engine, id);

@@ -174,7 +174,7 @@ def _heads(ordered, equal_nan):
     return concatenate([ones(1, bool), differ])
 
 
-@public(native=False)
+@public
 def unique(
     ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, sorted=True
 ):
@@ -210,3 +210,48 @@ def unique(
         starts = concatenate([arange(line.size)[heads], asanyarray([line.size])])
         results.append(diff(starts))
     return results[0] if len(results) == 1 else tuple(results)
+
+
+@public
+def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
+    """Which elements are among the test elements: these are sorted, and each element is looked up."""
+    element, tests = asanyarray(element), asanyarray(test_elements)
+    if not _sortable(element) or not _sortable(tests):
+        return call("isin", numpy.isin, (element, tests, assume_unique, invert), {"kind": kind})
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    from tilewise import full, searchsorted
+
+    if tests.size == 0:
+        return full(element.shape, bool(invert))
+    common = numpy.result_type(element.dtype, tests.dtype)
+    element, tests = element.astype(common), tests.astype(common)
+    ordered = _core.sort(tests.reshape(tests.size), 0, False)
+    at = searchsorted(ordered, element.reshape(element.size))
+    at = _ufuncs.get(numpy.minimum)(at, tests.size - 1)
+    found = (_core.gather_rows(ordered, at) == element.reshape(element.size)).reshape(element.shape)
+    return ~found if invert else found
+
+
+@public
+def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """The middle element of the sorted axis (None: of all elements), or the mean of the two; NaN where there is one."""
+    a = asanyarray(a)
+    one_axis = axis is None or isinstance(axis, (int, numpy.integer))
+    if not _sortable(a) or not one_axis or out is not None or a.size == 0 or a.ndim == 0:
+        kwargs = {"axis": axis, "out": out, "overwrite_input": overwrite_input, "keepdims": keepdims}
+        return call("median", numpy.median, (a,), kwargs)
+    rank = a.ndim
+    if axis is None:
+        a, along = a.reshape(a.size), 0
+    else:
+        along = _axis(axis, rank)
+    n, ordered = a.shape[along], _core.sort(a, along, False)
+    before = (slice(None),) * along
+    result = ordered[(*before, slice((n - 1) // 2, n // 2 + 1))].mean(along, keepdims=bool(keepdims))
+    if a.dtype.kind in "fc":
+        last = ordered[(*before, slice(n - 1, n))] if keepdims else ordered[(*before, n - 1)]
+        result = _core.where(_ufuncs.get(numpy.isnan)(last), last, result)
+    if axis is None and keepdims:
+        result = result.reshape((1,) * rank)
+    return result if result.ndim else result[()]

@@ -38,6 +38,17 @@ def drawn(xp, name, *args, **kwargs):
 
 # name -> calls. Those of ufuncs and methods are made below.
 CALLS = {
+    "unique": [
+        lambda xp: xp.unique(xp.asarray(A)),
+        lambda xp: xp.unique(xp.asarray(A), return_index=True, return_inverse=True, return_counts=True),
+        lambda xp: xp.unique(xp.asarray(N), equal_nan=False),
+    ],
+    "isin": [lambda xp: xp.isin(xp.asarray(A), [0.375, -3.0]), lambda xp: xp.isin(A, xp.asarray(A[0]), invert=True)],
+    "median": [
+        lambda xp: xp.median(xp.asarray(A)),
+        lambda xp: xp.median(xp.asarray(C), axis=1, keepdims=True),
+        lambda xp: xp.median(xp.asarray(N), 0),
+    ],
     "sort": [
         lambda xp: xp.sort(xp.asarray(A)),
         lambda xp: xp.sort(xp.asarray(C), 1, "stable"),

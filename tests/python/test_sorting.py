@@ -104,11 +104,34 @@ def test_unique(dtype, n, same_bits):
     for equal_nan in (True, False):
         got = tilewise.unique(tilewise.asarray(a), equal_nan=equal_nan)
         same(got, numpy.unique(a, equal_nan=equal_nan))
-        found = tilewise.unique(tilewise.asarray(a), True, False, True, equal_nan=equal_nan)
-        wanted = numpy.unique(a, True, False, True, equal_nan=equal_nan)
+        found = tilewise.unique(tilewise.asarray(a), True, True, True, equal_nan=equal_nan)
+        wanted = numpy.unique(a, True, True, True, equal_nan=equal_nan)
         for g, w in zip(found, wanted, strict=True):
             same(g, w)
         same_bits(*found)
+
+
+@pytest.mark.parametrize("dtypes", [("int64", "int8"), ("float32", "float32"), ("uint8", "float64"), ("bool", "bool")])
+def test_isin(dtypes, same_bits):
+    a, tests = values(dtypes[0], 5000, True).reshape(50, 100), values(dtypes[1], 40, False)
+    tests = numpy.concatenate([tests, tests[:3], numpy.ones(1, dtypes[1])])
+    for invert in (False, True):
+        got = tilewise.isin(tilewise.asarray(a), tilewise.asarray(tests), invert=invert)
+        same(got, numpy.isin(a, tests, invert=invert))
+        same_bits(got)
+    same(tilewise.isin(tilewise.asarray(a), []), numpy.isin(a, []))
+
+
+@pytest.mark.parametrize("dtype", ["int16", "float32", "float64", "float16"])
+def test_median(dtype, same_bits):
+    for shape in ((1,), (7,), (8,), (5, 6), (3, 4, 5), (40_001,)):
+        a = numpy.random.default_rng(1).integers(-50, 50, shape).astype(dtype)
+        for b in (a, numpy.where(a == 7, numpy.nan, a).astype(dtype) if dtype[0] == "f" else a[::-1]):
+            for axis in (None, *range(-len(shape), len(shape))):
+                for keepdims in (False, True):
+                    got = tilewise.median(tilewise.asarray(b), axis, keepdims=keepdims)
+                    same(got, numpy.median(b, axis, keepdims=keepdims))
+                    same_bits(got)
 
 
 @pytest.mark.parametrize("call", [
