@@ -22,6 +22,8 @@ int64_t count_mask(const uint8_t* mask, int64_t n) {
 }
 
 // A whole vector is stored while there is room for it: what lies behind the chosen is overwritten by the next ones.
+// Later ones are stored apart and copied. Highway's masked stores do not serve: on some instruction sets they read and
+// rewrite the whole vector, which is memory that may not exist, or that another thread is writing.
 template <class T, class Get, class GetOne>
 HWY_INLINE void pack(const uint8_t* mask, int64_t n, T* out, int64_t chosen, const Get& get, const GetOne& get_one) {
   const Full<T> d;
@@ -29,9 +31,15 @@ HWY_INLINE void pack(const uint8_t* mask, int64_t n, T* out, int64_t chosen, con
   int64_t i = 0, k = 0;
   for (; i + lanes <= n; i += lanes) {
     const auto m = load_mask(d, mask + i);
-    if (k + lanes <= chosen) hn::StoreU(hn::Compress(get(i), m), d, out + k);
-    else hn::CompressBlendedStore(get(i), m, d, out + k);
-    k += static_cast<int64_t>(hn::CountTrue(d, m));
+    const int64_t count = static_cast<int64_t>(hn::CountTrue(d, m));
+    if (k + lanes <= chosen) {
+      hn::StoreU(hn::Compress(get(i), m), d, out + k);
+    } else if (count) {
+      HWY_ALIGN T apart[hn::MaxLanes(d)];
+      hn::Store(hn::Compress(get(i), m), d, apart);
+      std::memcpy(out + k, apart, count * sizeof(T));
+    }
+    k += count;
   }
   for (; i < n; ++i)
     if (mask[i]) out[k++] = get_one(i);
