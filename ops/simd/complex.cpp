@@ -106,8 +106,8 @@ struct AbsoluteOp {
     const V x = hn::Abs(re), y = hn::Abs(im), one = hn::Set(d, 1), infinity = hn::Set(d, L::infinity());
     const auto infinite = hn::Or(hn::Eq(x, infinity), hn::Eq(y, infinity));
     const auto nan = hn::Or(hn::IsNaN(x), hn::IsNaN(y));
-    // Not Max and Min, which raise "invalid" for a quiet NaN.
-    const auto swap = hn::Gt(y, x);
+    // Not Max and Min, which raise "invalid" for a quiet NaN; Gt does on NEON and is given none.
+    const auto swap = hn::Gt(hn::IfThenZeroElse(nan, y), hn::IfThenZeroElse(nan, x));
     const V large = hn::IfThenElse(swap, y, x), small = hn::IfThenElse(swap, x, y);
     // No flag where there is nothing to divide.
     const auto plain = hn::Not(hn::Or(hn::Or(infinite, nan), hn::Eq(large, hn::Zero(d))));
@@ -122,9 +122,13 @@ struct AbsoluteOp {
 template <class T, bool kLess, bool kOrEqual>
 HWY_NOINLINE void compare_exactly(const T* re, const T* im, const T* b, uint8_t* out) {
   const Full<T> d;
-  const auto r = AbsoluteOp::apply(d, hn::LoadU(d, re), hn::LoadU(d, im)), bound = hn::LoadU(d, b);
-  if constexpr (kOrEqual) store_mask(d, kLess ? hn::Le(r, bound) : hn::Ge(r, bound), out);
-  else store_mask(d, kLess ? hn::Lt(r, bound) : hn::Gt(r, bound), out);
+  auto r = AbsoluteOp::apply(d, hn::LoadU(d, re), hn::LoadU(d, im)), bound = hn::LoadU(d, b);
+  // A comparison does not report a quiet NaN; NEON's instruction would.
+  const auto nan = hn::Or(hn::IsNaN(r), hn::IsNaN(bound));
+  r = hn::IfThenZeroElse(nan, r);
+  bound = hn::IfThenZeroElse(nan, bound);
+  if constexpr (kOrEqual) store_mask(d, hn::AndNot(nan, kLess ? hn::Le(r, bound) : hn::Ge(r, bound)), out);
+  else store_mask(d, hn::AndNot(nan, kLess ? hn::Lt(r, bound) : hn::Gt(r, bound)), out);
 }
 
 // |a| < b without root and quotient, where the squares leave no doubt; else as the two rows do it, flags included.

@@ -85,11 +85,12 @@ struct WideHyperbolicOp {
     return hn::IfThenElse(large, std::is_same_v<Op, SinhOp> ? hn::CopySign(half, a) : half, Op::apply(d, a));
   }
 };
-// Beyond 22 tanh is 1 in both precisions, and SLEEF slow.
+// Beyond 22 tanh is 1 in both precisions, and SLEEF slow. NaN is put back: on NEON Min and Max give the other operand.
 struct BoundedTanhOp {
   template <class D, class V>
   static HWY_INLINE V apply(D d, V a) {
-    return TanhOp::apply(d, hn::Max(hn::Set(d, -22), hn::Min(hn::Set(d, 22), a)));
+    const V bounded = hn::Max(hn::Set(d, -22), hn::Min(hn::Set(d, 22), a));
+    return TanhOp::apply(d, hn::IfThenElse(hn::IsNaN(a), a, bounded));
   }
 };
 

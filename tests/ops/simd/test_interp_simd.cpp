@@ -196,8 +196,16 @@ TEST_F(InterpSimd, ComparesAbsoluteValues) {
             test.extents = {n};
             test.flags = flags;
             OddOrder one(1);
-            for (unsigned seed = 0; seed < 20; ++seed)
-              expect_same(test, run(test, seed, &run_simd, one), run(test, seed, &run_reference, one), str("seed ", seed));
+            for (unsigned seed = 0; seed < 20; ++seed) {
+              const Outcome want = run(test, seed, &run_reference, one);
+              int64_t disabled = 0;
+              for (const int64_t target : simd::available_targets()) {
+                simd::disable_targets(disabled);
+                expect_same(test, run(test, seed, &run_simd, one), want, str("seed ", seed, " on ", simd::instruction_set()));
+                disabled |= target;
+              }
+              simd::disable_targets(0);
+            }
           }
 }
 
