@@ -162,6 +162,18 @@ Array new_array(const Dims& shape, DType dtype, int32_t itemsize) {
   return {session::new_store(shape, itemsize), partition::dense_view(shape, dtype, itemsize)};
 }
 
+void record_call(uint16_t family, std::vector<char> bytes, std::span<const Array* const> in, std::span<const Array* const> out) {
+  ScratchRecord record;
+  record->kind = RecordKind::kCall;
+  record->family = family;
+  record->bytes = std::move(bytes);
+  record->inputs.resize(in.size());
+  for (size_t i = 0; i < in.size(); ++i) record->inputs[i].view = in[i]->view;
+  record->outputs.resize(out.size());
+  for (size_t i = 0; i < out.size(); ++i) record->outputs[i].view = out[i]->view;
+  session::record(*record, in.data(), out.data());
+}
+
 Array new_like(const Dims& shape, std::span<const partition::View* const> views, DType dtype, int32_t itemsize) {
   const int rank = shape.size();
   if (rank < 2) return new_array(shape, dtype, itemsize);

@@ -7,6 +7,8 @@
 
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ops/opcode.h"
 #include "runtime/array.h"
@@ -53,6 +55,13 @@ class RecordBuilder {
   ScratchRecord record_;
   Handles in_, out_;
 };
+
+// Records a call of a family on views of the arrays; `bytes` are its parameters.
+void record_call(uint16_t family, std::vector<char> bytes, std::span<const Array* const> in, std::span<const Array* const> out);
+inline void record_call(uint16_t family, std::vector<char> bytes, std::span<const Array* const> in, const Array& out) {
+  const Array* to = &out;
+  record_call(family, std::move(bytes), in, {&to, 1});
+}
 
 // A new array whose memory runs through the axes as the views do, where they agree (NumPy's order K); else C order.
 // The views have the rank of `shape`; strides of stretched axes are 0.

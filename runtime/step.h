@@ -35,6 +35,17 @@ struct TaskOperand {
   bool contiguous = false;  // ask for a dense C-ordered block, at the price of a copy
 };
 
+// Positions [lo, hi) of the first axis, all of the others.
+inline partition::Box rows_of(const Dims& shape, int64_t lo, int64_t hi) {
+  partition::Box box = partition::Box::of(shape);
+  box.lo[0] = lo;
+  box.hi[0] = hi;
+  return box;
+}
+inline TaskOperand rows(const Ref& ref, int64_t lo, int64_t hi, bool contiguous = false) {
+  return {ref.store, ref.view, rows_of(ref.view.shape, lo, hi), false, contiguous};
+}
+
 struct Task {
   int device = 0;  // of the job: see CallPlan::devices()
   std::vector<TaskOperand> inputs, outputs;

@@ -10,20 +10,6 @@ namespace {
 
 constexpr int64_t kLongList = 1 << 16;  // positions from which counting them pays
 
-// Array `written` is read as well: its other elements stay.
-void record_rows(const RowsCall& call, uint16_t family, std::span<const Array* const> in, const Array& out) {
-  ScratchRecord record;
-  record->kind = RecordKind::kCall;
-  record->family = family;
-  record->bytes = call.bytes();
-  record->inputs.resize(in.size());
-  for (size_t i = 0; i < in.size(); ++i) record->inputs[i].view = in[i]->view;
-  record->outputs.resize(1);
-  record->outputs[0].view = out.view;
-  const Array* result = &out;
-  session::record(*record, in.data(), &result);
-}
-
 // Waits for the counts where they are worth it.
 RowsCall make_call(RowsMode mode, const Array& rows, const Array& positions) {
   RowsCall call;
@@ -33,7 +19,7 @@ RowsCall make_call(RowsMode mode, const Array& rows, const Array& positions) {
   if (call.devices == 1 || small || positions.view.count() < std::max(kLongList, 2 * session::min_tile())) return call;
   const Array counts = new_array({call.devices, call.devices}, DType::kInt64);
   const Array* in[] = {&positions, &rows};
-  record_rows(call, count_rows_family(), in, counts);
+  record_call(count_rows_family(), call.bytes(), in, counts);
   call.counts.resize(static_cast<size_t>(call.devices) * call.devices);
   session::read(counts, call.counts.data());
   call.counted = true;
@@ -53,7 +39,7 @@ Array gather_rows(const Array& source, const Array& positions) {
   const Array result = new_array(shape, source.view.dtype, source.view.itemsize);
   if (result.view.empty()) return result;
   const Array* in[] = {&source, &positions};
-  record_rows(make_call(RowsMode::kGather, source, positions), rows_family(), in, result);
+  record_call(rows_family(), make_call(RowsMode::kGather, source, positions).bytes(), in, result);
   return result;
 }
 
@@ -61,7 +47,7 @@ void scatter_rows(const Array& dst, const Array& positions, const Array& values)
   if (values.view.empty()) return;
   const Array apart = apart_from(values, dst);
   const Array* in[] = {&dst, &positions, &apart};
-  record_rows(make_call(RowsMode::kScatter, dst, positions), rows_family(), in, dst);
+  record_call(rows_family(), make_call(RowsMode::kScatter, dst, positions).bytes(), in, dst);
 }
 
 void combine_rows(Opcode op, const Array& dst, const Array& positions, const Array* values) {
@@ -70,7 +56,7 @@ void combine_rows(Opcode op, const Array& dst, const Array& positions, const Arr
   const Array* in[] = {&dst, &positions, &apart};
   RowsCall call = make_call(RowsMode::kCombine, dst, positions);
   call.op = op;
-  record_rows(call, rows_family(), {in, values ? size_t{3} : size_t{2}}, dst);
+  record_call(rows_family(), call.bytes(), {in, values ? size_t{3} : size_t{2}}, dst);
 }
 
 }  // namespace tilewise::ops

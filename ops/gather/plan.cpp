@@ -46,16 +46,6 @@ Split split_rows(const Ref& ref, const CallPlan& plan) {
   return split;
 }
 
-Box rows_of(const Dims& shape, int64_t lo, int64_t hi) {
-  Box box = Box::of(shape);
-  box.lo[0] = lo;
-  box.hi[0] = hi;
-  return box;
-}
-TaskOperand rows(const Ref& ref, int64_t lo, int64_t hi, bool contiguous = false) {
-  return {ref.store, ref.view, rows_of(ref.view.shape, lo, hi), false, contiguous};
-}
-
 TilingPtr tiling_of(const Split& split, const Dims& shape, int32_t itemsize) {
   if (split.count() == 1) return Tiling::single(shape, itemsize, split.owners[0]);
   std::vector<Cuts> cuts{Cuts::at(shape[0], {split.cuts.begin() + 1, split.cuts.end() - 1})};

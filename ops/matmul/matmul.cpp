@@ -56,17 +56,9 @@ Array product(const Array& a, const Array& b, DType dtype) {
   shape.push_back(right_view.shape.back());
   Array result = new_array(shape, dtype);
 
-  ScratchRecord record;
-  record->kind = RecordKind::kCall;
-  record->family = matmul_family();
-  record->inputs.resize(2);
-  record->inputs[0].view = left_view;
-  record->inputs[1].view = right_view;
-  record->outputs.resize(1);
-  record->outputs[0].view = result.view;
-  const Array* in[] = {&left, &right};
-  const Array* out = &result;
-  session::record(*record, in, &out);
+  const Array a_stack{left.store, left_view}, b_stack{right.store, right_view};
+  const Array* in[] = {&a_stack, &b_stack};
+  record_call(matmul_family(), {}, in, result);
 
   if (b.rank() == 1) result.view = partition::squeeze(result.view, result.rank() - 1);
   if (a.rank() == 1) result.view = partition::squeeze(result.view, result.rank() - (b.rank() == 1 ? 1 : 2));

@@ -59,18 +59,9 @@ Array RandomStream::draw(const Draw& what, const Dims& shape, const Array* out) 
     const Array end = new_array({kStateWords}, DType::kUInt64);
     const bool has_end = !fixed || pending_;
 
-    ScratchRecord record;
-    record->kind = RecordKind::kCall;
-    record->family = random_family();
-    record->inputs.resize(pending_ ? 1 : 0);
-    if (pending_) record->inputs[0].view = pending_->view;
-    record->outputs.resize(has_end ? 2 : 1);
-    record->outputs[0].view = result.view;
-    if (has_end) record->outputs[1].view = end.view;
-    record->bytes = call.bytes();
     const Array* in = pending_ ? &*pending_ : nullptr;
     const Array* outputs[] = {&result, &end};
-    session::record(*record, &in, outputs);
+    record_call(random_family(), call.bytes(), {&in, pending_ ? size_t{1} : 0}, {outputs, has_end ? size_t{2} : 1});
     if (has_end) pending_ = end;
     else state_ = kernel->state_at(state_, kernel->position_behind(count));
   }

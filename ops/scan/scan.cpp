@@ -29,18 +29,10 @@ Array accumulate(Opcode op, const Array& source, int axis, std::optional<DType> 
   Array result = new_like(source.view.shape, views, loop, itemsize(loop));
   if (!result.view.empty()) {
     const ScanForm form{op, static_cast<uint8_t>(axis), op_info(op).reducible};
-    ScratchRecord record;
-    record->kind = RecordKind::kCall;
-    record->family = scan_family();
-    record->bytes.resize(sizeof(form));
-    std::memcpy(record->bytes.data(), &form, sizeof(form));
-    record->inputs.resize(1);
-    record->inputs[0].view = input.view;
-    record->outputs.resize(1);
-    record->outputs[0].view = result.view;
+    std::vector<char> bytes(sizeof(form));
+    std::memcpy(bytes.data(), &form, sizeof(form));
     const Array* in = &input;
-    const Array* to = &result;
-    session::record(*record, &in, &to);
+    record_call(scan_family(), std::move(bytes), {&in, 1}, result);
   }
   return deliver(result, out);
 }

@@ -205,21 +205,13 @@ Array count_bins(const Array& values, Binning binning, int64_t bins, const Array
   form.binning = binning;
   form.weighted = weights != nullptr;
   form.width = width;
-  ScratchRecord record;
-  record->kind = RecordKind::kCall;
-  record->family = kCountFamily;
-  record->bytes.resize(sizeof(form));
-  std::memcpy(record->bytes.data(), &form, sizeof(form));
+  std::vector<char> bytes(sizeof(form));
+  std::memcpy(bytes.data(), &form, sizeof(form));
   SmallVec<const Array*, 4> in;
   in.push_back(&values);
   if (binning != Binning::kIndex) in.push_back(edges);
   if (weights) in.push_back(weights);
-  record->inputs.resize(static_cast<size_t>(in.size()));
-  for (int k = 0; k < in.size(); ++k) record->inputs[static_cast<size_t>(k)].view = in[k]->view;
-  record->outputs.resize(1);
-  record->outputs[0].view = result.view;
-  const Array* to = &result;
-  session::record(*record, in.begin(), &to);
+  record_call(kCountFamily, std::move(bytes), {in.begin(), static_cast<size_t>(in.size())}, result);
   return result;
 }
 

@@ -71,18 +71,8 @@ const uint16_t kSearchFamily = register_family({"search", plan_search});
 Array search_sorted(const Array& sorted, const Array& keys, bool right) {
   Array result = new_array(keys.view.shape, DType::kInt64);
   if (result.view.empty()) return result;
-  ScratchRecord record;
-  record->kind = RecordKind::kCall;
-  record->family = kSearchFamily;
-  record->bytes.assign(1, right ? 1 : 0);
-  record->inputs.resize(2);
-  record->inputs[0].view = sorted.view;
-  record->inputs[1].view = keys.view;
-  record->outputs.resize(1);
-  record->outputs[0].view = result.view;
   const Array* in[] = {&sorted, &keys};
-  const Array* to = &result;
-  session::record(*record, in, &to);
+  record_call(kSearchFamily, {static_cast<char>(right)}, in, result);
   return result;
 }
 

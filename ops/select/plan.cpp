@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "ops/simd/select_block.h"
+#include "partition/arith.h"
 #include "partition/tiling.h"
 #include "runtime/base/error.h"
 
@@ -12,13 +13,12 @@ namespace tilewise::ops {
 namespace {
 
 using partition::Box;
+using partition::ceil_div;
 using partition::Cuts;
 using partition::Tiling;
 using partition::TilingPtr;
 
 constexpr int64_t kBlock = 4096, kMostBlocks = 16384;
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 BlockSums sums_of(const Record& record) {
   BlockSums sums;
@@ -68,21 +68,13 @@ TilingPtr result_tiling(const Dims& shape, int64_t itemsize, const Tiling& parts
   return Tiling::from_cuts(static_cast<int32_t>(itemsize), std::move(grid), partition::Owners::listed(std::move(owners)));
 }
 
-// Positions [lo, hi) of the first axis, all of the others.
-Box rows_of(const Dims& shape, int64_t lo, int64_t hi) {
-  Box box = Box::of(shape);
-  box.lo[0] = lo;
-  box.hi[0] = hi;
-  return box;
-}
-
 int64_t row_bytes(const partition::View& view) {
   int64_t bytes = view.itemsize;
   for (int k = 1; k < view.rank(); ++k) bytes *= view.shape[k];
   return bytes;
 }
 
-TaskOperand dense(const Ref& ref, int64_t lo, int64_t hi) { return {ref.store, ref.view, rows_of(ref.view.shape, lo, hi), false, true}; }
+TaskOperand dense(const Ref& ref, int64_t lo, int64_t hi) { return rows(ref, lo, hi, true); }
 
 // Calls body(first block, position in the part, elements) for each of a part's blocks, on all cores.
 template <class Body>
@@ -105,7 +97,7 @@ void plan_count(const Record& record, CallPlan& plan) {
     Task task;
     task.device = parts->owner(t);
     task.inputs.push_back(dense(mask, lo, hi));
-    task.outputs.push_back({out.store, out.view, rows_of(out.view.shape, lo / block, ceil_div(hi, block))});
+    task.outputs.push_back(rows(out, lo / block, ceil_div(hi, block)));
     task.cost = static_cast<double>(hi - lo) / 16;
     task.body = [lo, hi, block](std::span<const Bound> in, std::span<const Bound> out, Parallel& parallel) {
       const auto* mask = reinterpret_cast<const uint8_t*>(in[0].base);
@@ -134,7 +126,7 @@ void plan_extract(const Record& record, CallPlan& plan) {
     task.device = parts->owner(t);
     task.inputs.push_back(dense(mask, lo, hi));
     if (has_values) task.inputs.push_back(dense(record.inputs[1], lo, hi));
-    task.outputs.push_back({out.store, out.view, rows_of(out.view.shape, first, end)});
+    task.outputs.push_back(rows(out, first, end));
     task.cost = static_cast<double>(hi - lo) * (0.25 + static_cast<double>(bytes) / 64);
     task.body = [lo, hi, bytes, sums](std::span<const Bound> in, std::span<const Bound> out, Parallel& parallel) {
       const auto* mask = reinterpret_cast<const uint8_t*>(in[0].base);
@@ -170,7 +162,7 @@ void plan_expand(const Record& record, CallPlan& plan) {
     task.device = parts->owner(t);
     task.inputs.push_back(dense(mask, lo, hi));
     task.inputs.push_back(dense(values, sums->before[lo / block], sums->before[ceil_div(hi, block)]));
-    task.outputs.push_back({out.store, out.view, rows_of(out.view.shape, lo, hi)});
+    task.outputs.push_back(rows(out, lo, hi));
     task.cost = static_cast<double>(hi - lo) * (1 + static_cast<double>(bytes) / 64);
     task.body = [lo, hi, bytes, sums](std::span<const Bound> in, std::span<const Bound> out, Parallel& parallel) {
       const int64_t* before = sums->before.data();

@@ -25,19 +25,6 @@ Array with_flat_axes(const Array& array, int axes) {
   return dense;
 }
 
-void record_call(uint16_t family, std::vector<char> bytes, std::span<const Array* const> in, const Array& out) {
-  ScratchRecord record;
-  record->kind = RecordKind::kCall;
-  record->family = family;
-  record->bytes = std::move(bytes);
-  record->inputs.resize(in.size());
-  for (size_t i = 0; i < in.size(); ++i) record->inputs[i].view = in[i]->view;
-  record->outputs.resize(1);
-  record->outputs[0].view = out.view;
-  const Array* result = &out;
-  session::record(*record, in.data(), &result);
-}
-
 // Waits.
 BlockSums count_blocks(const Array& mask) {
   BlockSums sums;

@@ -19,13 +19,6 @@ using partition::Owners;
 using partition::Tiling;
 using partition::TilingPtr;
 
-TaskOperand range(const Ref& ref, int64_t lo, int64_t hi, bool contiguous = false) {
-  Box box = Box::of(ref.view.shape);
-  box.lo[0] = lo;
-  box.hi[0] = hi;
-  return {ref.store, ref.view, box, false, contiguous};
-}
-
 // ---- Many lines -----------------------------------------------------------------------------------------------------
 
 void sort_rows(DType dtype, bool positions, const Bound& in, const Bound& out, Parallel& parallel) {
@@ -63,8 +56,8 @@ void plan_rows(const SortCall& call, const Record& record, CallPlan& plan) {
     if (box.empty()) continue;
     Task task;
     task.device = std::max(tiling->owner(t), 0);
-    task.inputs.push_back(range(lines, box.lo[0], box.hi[0], true));
-    task.outputs.push_back(range(out, box.lo[0], box.hi[0]));
+    task.inputs.push_back(rows(lines, box.lo[0], box.hi[0], true));
+    task.outputs.push_back(rows(out, box.lo[0], box.hi[0]));
     task.cost = static_cast<double>(box.count()) * 8;
     task.body = [dtype = lines.view.dtype, positions = call.positions](std::span<const Bound> in, std::span<const Bound> out,
                                                                       Parallel& parallel) {
@@ -144,9 +137,9 @@ void plan_count(const Record& record, CallPlan& plan) {
   for (int p = 0; p < parts.count(); ++p) {
     Task task;
     task.device = parts.owners[p];
-    task.inputs.push_back(range(line, parts.cuts[p], parts.cuts[p + 1], true));
+    task.inputs.push_back(rows(line, parts.cuts[p], parts.cuts[p + 1], true));
     const int last = p + 1 == parts.count() ? call.shares() : p + 1;  // rows of parts that there are not: zero
-    task.outputs.push_back(range(out, p, last));
+    task.outputs.push_back(rows(out, p, last));
     task.cost = static_cast<double>(parts.cuts[p + 1] - parts.cuts[p]) * 3;
     task.body = [dtype = line.view.dtype, first = parts.cuts[p], splitters](std::span<const Bound> in, std::span<const Bound> out,
                                                                           Parallel& parallel) {
@@ -192,15 +185,15 @@ void plan_line(const SortCall& call, const Record& record, CallPlan& plan) {
   for (int p = 0; p < parts.count(); ++p) {
     Task task;
     task.device = parts.owners[p];
-    task.inputs.push_back(range(line, parts.cuts[p], parts.cuts[p + 1], true));
+    task.inputs.push_back(rows(line, parts.cuts[p], parts.cuts[p + 1], true));
     std::vector<int> with;
     for (int q = 0; q < shares; ++q) {
       if (begin[q][p] == begin[q][p + 1]) continue;
-      task.outputs.push_back(range(values, begin[q][p], begin[q][p + 1]));
+      task.outputs.push_back(rows(values, begin[q][p], begin[q][p + 1]));
       with.push_back(q);
     }
     if (call.positions)
-      for (const int q : with) task.outputs.push_back(range(places, begin[q][p], begin[q][p + 1]));
+      for (const int q : with) task.outputs.push_back(rows(places, begin[q][p], begin[q][p + 1]));
     task.cost = static_cast<double>(parts.cuts[p + 1] - parts.cuts[p]) * 4;
     task.body = [dtype, first = parts.cuts[p], splitters, with, size = line.view.itemsize](
                     std::span<const Bound> in, std::span<const Bound> out, Parallel& parallel) {
@@ -232,9 +225,9 @@ void plan_line(const SortCall& call, const Record& record, CallPlan& plan) {
     if (lo == hi) continue;
     Task task;
     task.device = owners[q];
-    task.inputs.push_back(range(values, lo, hi, true));
-    if (call.positions) task.inputs.push_back(range(places, lo, hi, true));
-    task.outputs.push_back(range(out, lo, hi));
+    task.inputs.push_back(rows(values, lo, hi, true));
+    if (call.positions) task.inputs.push_back(rows(places, lo, hi, true));
+    task.outputs.push_back(rows(out, lo, hi));
     task.cost = static_cast<double>(hi - lo) * 8;
     task.body = [dtype](std::span<const Bound> in, std::span<const Bound> out, Parallel& parallel) {
       const int64_t n = in[0].shape[0];

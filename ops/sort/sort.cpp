@@ -15,16 +15,8 @@ constexpr int64_t kLongLine = 1 << 16;  // elements from which a line is worth s
 constexpr int64_t kSamples = 64;        // for each share
 
 void record_sort(uint16_t family, const SortCall& call, const Array& in, const Array& out) {
-  ScratchRecord record;
-  record->kind = RecordKind::kCall;
-  record->family = family;
-  record->bytes = call.bytes();
-  record->inputs.resize(1);
-  record->inputs[0].view = in.view;
-  record->outputs.resize(1);
-  record->outputs[0].view = out.view;
-  const Array *from = &in, *to = &out;
-  session::record(*record, &from, &to);
+  const Array* from = &in;
+  record_call(family, call.bytes(), {&from, 1}, out);
 }
 
 // Between which elements the shares lie, from elements at regular steps. Waits.
